@@ -6,10 +6,10 @@ import { isJsonObject } from './reading/json-text';
 import type { Member } from './declaration/members';
 import { isEmptyWithoutBody, lookupOf } from './plan/lookup';
 import type { WholeBody } from './plan/whole-source';
-import { FoundValues } from './reading/found-values';
+import type { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
-import { INVALID, type Invalid } from './reading/location';
-import { readJson, readNothing } from './types/read-value';
+import { takesNull } from './types/codec';
+import { readNothing, readOptionalJson } from './types/read-json';
 import { RequestInput } from './sources/request-input';
 import { unreadNameBelow } from './sources/unread-names';
 import { sourcesInOrder } from './sources/order';
@@ -28,9 +28,14 @@ export class RequestBinder<T = unknown> implements Binder<T> {
 export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awaitable<unknown> {
   return after(RequestInput.open(context), input => {
     signal?.throwIfAborted();
-    return after(bindTo(input), dto => {
+    const { plan } = input;
+    const dto = plan.create();
+    const values = new Array<unknown>(plan.count);
+    findValues(input, dto, context.foundOn(values));
+    return after(context.settle(), () => {
       context.refuse(input.emptyBody);
-      return dto === INVALID ? dto : input.plan.result(dto);
+      plan.set(dto, values);
+      return plan.result(dto);
     });
   });
 }
@@ -39,10 +44,8 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
  * Binds the whole body, if one property takes it; then source after source, each overwriting values of earlier ones;
  * then the required properties that are still missing. Failures are reported to the context.
  */
-function bindTo(input: RequestInput): Awaitable<object | Invalid> {
+function findValues(input: RequestInput, dto: object, found: FoundValues): void {
   const { plan } = input;
-  const dto = plan.create();
-  const found = new FoundValues(new Array<unknown>(plan.count));
   if (plan.wholeBody) bindWhole(plan.wholeBody, input, found);
   for (const source of sourcesInOrder) {
     const sourceProperties = plan.sourceProperties.get(source.name);
@@ -54,11 +57,6 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
     if (!found.has(index) && (spec.requiresValue || ownValue(dto, property) === undefined))
       found.put(index, readMissing(input, member));
   }
-  return after(found.settled(), values => {
-    if (values === INVALID) return INVALID;
-    plan.set(dto, values);
-    return dto;
-  });
 }
 
 /** Binds the whole body to one property. */
@@ -68,8 +66,8 @@ function bindWhole({ kind, member }: WholeBody, input: RequestInput, found: Foun
   switch (kind) {
     case 'json':
       // A body `null` has no values, like no body at all, unless the type accepts null.
-      if (body.kind === 'json' && (body.value !== null || codec.takesNull))
-        found.put(index, readJson(member, body.value, input.locationOf('json', '')));
+      if (body.kind === 'json' && (body.value !== null || takesNull(codec)))
+        found.put(index, readOptionalJson(member, body.value, input.locationOf('json', '')));
       if (body.kind === 'none' && required && isEmptyWithoutBody(member, req.method)) found.put(index, []);
       return;
     case 'text':

@@ -7,7 +7,7 @@ import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
 import { Failures, validationProblem } from './reading/failures';
 import { Location, withoutMark } from './reading/location';
-import { readNothing, type Expected } from './types/read-value';
+import { readNothing, type Expected } from './types/read-json';
 import type { ResolvedOptions } from './input/resolved-options';
 import { cookie, readCookie } from './sources/cookie';
 import { header, readHeader } from './sources/header';
@@ -102,10 +102,10 @@ class SingleValueReader {
     const { source, options } = this;
     const expected: Expected = { codec: this.lenientCodecOf(type, name), required: required && !isOptional(type) };
     const failures = new Failures(options.limits, options.quoteValues);
-    const location = new Location(failures, source.name, name);
+    const location = Location.at(failures, source.name, name);
     const sent = this.readSent(expected, name, req, location);
     const value = sent === undefined ? readNothing(expected, location, source.missing) : sent;
-    if (isPromise(value))
+    if (isPromise(value) || isPromise(failures.settle()))
       throw new TypeError(`${this.typeOf(name)} is read asynchronously; bind it with bindRequest().`);
     if (failures.list.length === 0) return withoutMark(value);
     if (required) throw validationProblem(failures, failure => options.failureMessage?.(failure, req));
@@ -116,7 +116,7 @@ class SingleValueReader {
    * Returns the codec of a type, or one that refuses every value. A value whose type cannot be read gets 400, like an
    * invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
    */
-  private lenientCodecOf(type: AnyType, name: string): Codec<unknown> {
+  private lenientCodecOf(type: AnyType, name: string): Codec {
     namingErrors(this.typeOf(name), () => assertType(type));
     try {
       return this.codecs.complete(type);
@@ -138,9 +138,8 @@ class SingleValueReader {
 }
 
 /** Codec of a type that cannot be read: every value is refused, as an invalid one is. */
-const unreadable: Codec<unknown> = {
+const unreadable: Codec = {
+  kind: 'scalar',
   name: 'value of a type that can be read',
-  shape: 'scalar',
-  fromText: ([text], location) => location.failValue(text, unreadable.name),
-  fromJson: (value, location) => location.failValue(value, unreadable.name),
+  text: () => undefined,
 };

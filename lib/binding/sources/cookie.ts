@@ -2,7 +2,8 @@ import { parse } from 'cookie';
 import type { Request } from 'express';
 import { ownValue } from '../reading/own-value';
 import type { Location } from '../reading/location';
-import { readText, type Expected } from '../types/read-value';
+import type { Expected } from '../types/read-json';
+import { readText } from '../types/read-text';
 import type { ValueSource } from './value-source';
 
 /** Cookies (RFC 6265, section 5.4); names are case-sensitive. */

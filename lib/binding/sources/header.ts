@@ -2,7 +2,8 @@ import type { Request } from 'express';
 import { removedLines } from '../../body/content/media-type';
 import { headerLines } from '../../http/header-lines';
 import type { Location } from '../reading/location';
-import { readText, type Expected } from '../types/read-value';
+import type { Expected } from '../types/read-json';
+import { readText } from '../types/read-text';
 import type { ValueSource } from './value-source';
 
 /** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { INVALID, type Location } from '../reading/location';
-import { readFlat, type Expected } from '../types/read-value';
+import type { Expected } from '../types/read-json';
+import { readFlat } from '../types/read-names';
 import { NameTree } from '../reading/name-tree';
 import { isReadable, readByName } from './read-by-name';
 import { queryKeptOf } from './query-pairs';
