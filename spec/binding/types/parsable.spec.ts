@@ -1,13 +1,4 @@
-import {
-  dto,
-  fromClaim,
-  fromHeader,
-  int,
-  list,
-  optional,
-  queryParam,
-  type ParseResult,
-} from '../../../lib';
+import { dto, fromClaim, fromHeader, int, list, optional, queryParam, type ParseResult } from '../../../lib';
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
