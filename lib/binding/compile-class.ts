@@ -1,6 +1,6 @@
 import { CodecTable } from './plan/codec-table';
 import { planFor } from './plan/plan';
-import { resolveOptions } from './endpoint-options';
+import { resolveOptions } from './options';
 import type { BindingOptions } from './options';
 import type { DtoClass } from './types/property-type';
 

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { extname } from 'node:path';
 import { compileClass } from '../binding/compile-class';
 import { isDto } from '../binding/declaration/declarations';
-import { resolveOptions } from '../binding/endpoint-options';
+import { resolveOptions } from '../binding/options';
 import type { BindingOptions } from '../binding/options';
 import { CodeCollection, collecting } from '../binding/reading/compile';
 import type { DtoClass } from '../binding/types/property-type';

@@ -5,7 +5,7 @@ import type { SourceProperty } from '../plan/source-properties';
 import { readItems, readJson, readText } from '../types/read-value';
 import { needsExactNumbers } from '../types/codec';
 import { isRounded } from '../types/numbers';
-import type { ValueSource } from './value-source';
+import type { ValueSource } from './request-input';
 
 /** The claims of the caller; claim types are case-insensitive. */
 export const claim: ValueSource = {
