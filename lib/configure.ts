@@ -2,8 +2,12 @@ import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import { namingErrors } from './binding/declaration/declaration-error';
 import type { BindHandler } from './binding/express-types';
-import { bindingSnapshot, mergeBinding, resolveOptions as resolveBindingOptions } from './binding/endpoint-options';
-import type { BindingOptions } from './binding/options';
+import {
+  bindingSnapshot,
+  mergeBinding,
+  resolveOptions as resolveBindingOptions,
+  type BindingOptions,
+} from './binding/options';
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import { assertType } from './binding/types/assert-type';
 import type { AnyType, Infer } from './binding/types/property-type';

@@ -6,7 +6,7 @@ import { readOptionalJson } from '../types/read-json';
 import { readItems, readText } from '../types/read-text';
 import { isCollection, needsExactNumbers, notNull, takesNull } from '../types/codec';
 import { isRounded } from '../types/numbers';
-import type { ValueSource } from './value-source';
+import type { ValueSource } from './request-input';
 
 /** The claims of the caller; claim types are case-insensitive. */
 export const claim: ValueSource = {
