@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../binding/endpoint-description';
+import type { Endpoint } from '../binding/endpoint';
 import { warnOnce } from '../warnings/warn-once';
 import type { OpenApiOptions } from './options/openapi-options';
 import type { Routed } from './routing/express-layers';
@@ -13,7 +13,7 @@ export interface Operation {
   /** Method and path. */
   readonly where: string;
   readonly operationId: string | undefined;
-  readonly endpoint: EndpointDescription | undefined;
+  readonly endpoint: Endpoint | undefined;
 }
 
 /** Finds the routes that the document lists, under the paths that it has for them. */

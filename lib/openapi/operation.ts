@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../binding/endpoint-description';
+import type { Endpoint } from '../binding/endpoint';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Codec } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
@@ -32,7 +32,7 @@ export function operationOf(
   { guard, endpoints, keysOf }: RouteMiddlewares,
   { components, security, extensions }: Document,
 ): object {
-  const seenBy = (endpoint: EndpointDescription): PathParameter[] =>
+  const seenBy = (endpoint: Endpoint): PathParameter[] =>
     template.parameters.map((one, at) => ({ ...one, key: keysOf.get(endpoint)?.[at] }));
   const placed = endpoints.map(one => placedOf(one, method, seenBy(one), components));
   const own = merged([...placed.flatMap(one => one.parameters), ...template.parameters.map(inPathOnly)]);
@@ -66,14 +66,14 @@ export function operationOf(
 }
 
 /** Returns the codecs that read a header: none or one. */
-function headerCodecs({ endpoint: { plan } }: EndpointDescription, name: string): Codec<unknown>[] {
+function headerCodecs({ plan }: Endpoint, name: string): Codec[] {
   const headers = plan?.sourceProperties.get('header') ?? [];
   return headers.filter(one => one.name.toLowerCase() === name.toLowerCase()).map(({ codec }) => codec);
 }
 
 /** Describes the parameters that one endpoint reads, and its body. */
 function placedOf(
-  endpoint: EndpointDescription,
+  endpoint: Endpoint,
   method: string,
   pathParameters: readonly PathParameter[],
   components: Components,
@@ -82,7 +82,7 @@ function placedOf(
   readonly body?: EndpointBody;
   readonly replacing?: readonly string[];
 } {
-  const { plan, options } = endpoint.endpoint;
+  const { plan, options } = endpoint;
   if (!plan) return { parameters: [] };
   const schemasFrom: SchemasFrom = source => components.schemasFor('request', options.limits, source);
   const { parameters, body, replacing } = placementOf(plan, endpoint, method, pathParameters, schemasFrom);
@@ -99,7 +99,7 @@ function describedWith(description: string | undefined, replacing: readonly stri
 
 function requestBody(
   { required, contents, numbered }: Omit<EndpointBody, 'accepted'>,
-  endpoints: readonly EndpointDescription[],
+  endpoints: readonly Endpoint[],
   guard: ResolvedOptions | undefined,
 ): object {
   const limits = bodyLimits(Object.keys(contents), endpoints, guard);

@@ -22,15 +22,15 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_755, 58, ['idempotency']],
-  body: [1_236, 19, ['body']],
-  binding: [6_525, 128, ['binding']],
-  openapi: [2_185, 44, ['openapi']],
-  client: [570, 9, ['client', 'client.ts']],
-  cli: [510, 14, ['cli']],
-  testing: [605, 11, ['testing', 'testing.ts']],
+  body: [1_240, 19, ['body']],
+  binding: [5_100, 101, ['binding']],
+  openapi: [2_190, 44, ['openapi']],
+  client: [560, 9, ['client', 'client.ts']],
+  cli: [360, 11, ['cli']],
+  testing: [595, 11, ['testing', 'testing.ts']],
   leaves: [
-    915,
-    29,
+    880,
+    28,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };

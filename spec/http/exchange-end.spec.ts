@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { bindRequest, dto, file, idempotency, string } from '../../lib';
-import { clientSignal } from '../../lib/binding/client-signal';
+import { clientSignal } from '../../lib/binding/bind-request';
 import { held } from '../../lib/body/stream/holding';
 import { isExchangeOver, onExchangeEnd } from '../../lib/http/exchange-end';
 import { listen } from '../support/listen';

@@ -1,5 +1,5 @@
-import type { EndpointDescription } from '../../binding/endpoint-description';
-import { hasFile, someWithin, type Codec } from '../../binding/types/codec';
+import type { Endpoint } from '../../binding/endpoint';
+import { hasFile, isCollection, someWithin, type Codec } from '../../binding/types/codec';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import { inLargestUnit, type Unit } from '../values/largest-unit';
 
@@ -10,13 +10,11 @@ import { inLargestUnit, type Unit } from '../values/largest-unit';
  */
 export function bodyLimits(
   types: readonly string[],
-  all: readonly EndpointDescription[],
+  all: readonly Endpoint[],
   guard: ResolvedOptions | undefined,
 ): string {
-  const endpoints = all.filter(
-    ({ endpoint: { plan } }) => plan && (plan.body.json || plan.body.form || plan.body.text),
-  );
-  const options = endpoints.map(({ endpoint }) => endpoint.options);
+  const endpoints = all.filter(({ plan }) => plan && (plan.body.json || plan.body.form || plan.body.text));
+  const options = endpoints.map(({ options }) => options);
   const least = (...values: readonly number[]): number =>
     Math.min(...values, ...(guard && !guard.ignoreRequestBody ? [guard.maxRequestBytes] : []));
   const limits = options.map(one => one.limits);
@@ -24,18 +22,18 @@ export function bodyLimits(
   const form = least(...options.map(({ formBytes }) => formBytes));
   const files = Math.min(...limits.map(one => one.files));
   const ofFile = least(...limits.map(({ fileBytes }) => fileBytes));
-  const codecs = endpoints.flatMap(({ endpoint: { plan } }) => [
+  const codecs = endpoints.flatMap(({ plan }) => [
     ...(plan?.wholeBody ? [plan.wholeBody.member.codec] : []),
     ...(plan?.required ?? []).map(({ codec }) => codec),
     ...[...(plan?.sourceProperties.values() ?? [])].flat().map(({ codec }) => codec),
   ]);
-  const has = (test: (codec: Codec<unknown>) => boolean): boolean => codecs.some(codec => someWithin(codec, test));
+  const has = (test: (codec: Codec) => boolean): boolean => codecs.some(codec => someWithin(codec, test));
   const fileParts = codecs.some(hasFile) ? ` and ${files} files of ${sizeOf(ofFile)}` : '';
   const isForm = types.includes('multipart/form-data');
   return [
     types.some(type => type !== 'multipart/form-data') && `A body has at most ${sizeOf(bytes)}.`,
     isForm && `A multipart form has at most ${sizeOf(form)}, with ${sizeOf(bytes)} of fields${fileParts}.`,
-    has(({ shape, parts }) => shape === 'object' && [...(parts?.() ?? [])].some(({ isCollection }) => isCollection)) &&
+    has(one => one.kind === 'object' && one.members.some(({ codec }) => isCollection(codec))) &&
       `A list has at most ${Math.min(...limits.map(({ items }) => items))} items.`,
   ]
     .filter(Boolean)

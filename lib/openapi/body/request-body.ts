@@ -1,5 +1,5 @@
-import type { EndpointDescription } from '../../binding/endpoint-description';
-import { mustBeSent } from '../../binding/declaration/dto-schema';
+import type { Endpoint } from '../../binding/endpoint';
+import { mustBeSent } from '../../binding/declaration/describe';
 import { acceptedTypes } from '../../binding/input/incoming';
 import { isEmptyWithoutBody } from '../../binding/plan/lookup';
 import type { Plan } from '../../binding/plan/plan';
@@ -32,7 +32,7 @@ export interface EndpointBody {
 /** Describes the body of an endpoint's requests. */
 export function bodyOf(
   plan: Plan,
-  { endpoint: { options }, operation: { examples } }: EndpointDescription,
+  { options, operation: { examples } }: Endpoint,
   method: string,
   values: readonly BodyValue[],
   schemasFrom: SchemasFrom,

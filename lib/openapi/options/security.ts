@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../../binding/endpoint-description';
+import type { Endpoint } from '../../binding/endpoint';
 import type { SecurityRequirement } from '../../binding/operation-options';
 import type { OpenApiOptions } from './openapi-options';
 
@@ -31,7 +31,7 @@ export class Security {
    * Returns the requirements of one operation; undefined where those of the document apply.
    * @throws TypeError for the name of a scheme that is not defined, and if it is not known which scheme applies.
    */
-  of(endpoints: readonly EndpointDescription[]): readonly SecurityRequirement[] | undefined {
+  of(endpoints: readonly Endpoint[]): readonly SecurityRequirement[] | undefined {
     const last = endpoints.at(-1);
     const { security: own } = last?.operation ?? {};
     if (own) return this.checked(own);
@@ -72,7 +72,7 @@ export class Security {
 }
 
 /** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
-function needsCaller({ endpoint: { options, plan } }: EndpointDescription): boolean {
+function needsCaller({ options, plan }: Endpoint): boolean {
   return (
     !options.allowAnonymous ||
     (['claim', 'permission'] as const).some(source =>
@@ -82,5 +82,5 @@ function needsCaller({ endpoint: { options, plan } }: EndpointDescription): bool
 }
 
 /** Returns true if the endpoint binds a claim or a permission of callers who have one. */
-const readsCaller = ({ endpoint: { plan } }: EndpointDescription): boolean =>
+const readsCaller = ({ plan }: Endpoint): boolean =>
   plan?.sourceProperties.has('claim') === true || plan?.sourceProperties.has('permission') === true;

@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../../binding/endpoint-description';
+import type { Endpoint } from '../../binding/endpoint';
 import { IN_MEMORY } from '../../body/receive';
 import { ALWAYS_HELD } from '../../body/stream/holding';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
@@ -7,7 +7,7 @@ import { catalogue, type ProblemCode } from '../../problems/catalogue';
 /** One operation: its middlewares, and the parts that its requests have. */
 interface Refusing {
   readonly guard: ResolvedOptions | undefined;
-  readonly endpoints: readonly EndpointDescription[];
+  readonly endpoints: readonly Endpoint[];
   /** Whether an endpoint reads the body. */
   readonly readsBody: boolean;
   /** Whether the guard reads the body. */
@@ -17,7 +17,7 @@ interface Refusing {
 
 /** Lists the problems that the middlewares of an operation can answer with. */
 export function refusalsOf({ guard, endpoints, readsBody, guardsBody, hasQuery }: Refusing): ProblemCode[] {
-  const options = endpoints.map(({ endpoint }) => endpoint.options);
+  const options = endpoints.map(({ options }) => options);
   // The parts of a form take memory besides their bytes, and its files may be stored on disk.
   const mayBeForm = guardsBody || (readsBody && options.some(({ allowMultipart }) => allowMultipart));
   const bytes = readsBody ? Math.max(...options.map(({ limits }) => limits.bodyBytes)) : 0;

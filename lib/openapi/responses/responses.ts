@@ -1,18 +1,18 @@
 import { namingErrors } from '../../binding/declaration/declaration-error';
-import type { EndpointDescription } from '../../binding/endpoint-description';
+import type { Endpoint } from '../../binding/endpoint';
 import type { Codec } from '../../binding/types/codec';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { Components } from '../schemas/components';
 
 /** Describes the responses of the handler: those that the endpoints declare, else that there is one. */
 export function responsesOf(
-  endpoints: readonly EndpointDescription[],
+  endpoints: readonly Endpoint[],
   guard: ResolvedOptions | undefined,
   components: Components,
 ): Record<string, object> {
   const schemas = components.schemasFor('response');
   const headers = guard && replayHeaders(guard);
-  const contentOf = (status: number, codec: Codec<unknown>): object => ({
+  const contentOf = (status: number, codec: Codec): object => ({
     'application/json': { schema: namingErrors(`response ${status}`, () => schemas.of(codec)) },
   });
   // Each endpoint makes `res.json()` write its own; the last one that declares a status writes it.

@@ -1,4 +1,4 @@
-import { endpoints, type EndpointDescription } from '../../binding/endpoint-description';
+import { endpoints, type Endpoint } from '../../binding/endpoint';
 import { lastHandler } from '../../binding/responses/passing-route';
 import { isDescribed } from '../../description/descriptions';
 import { guards } from '../../idempotency/idempotency';
@@ -9,9 +9,9 @@ import type { Handler, SeenKeys } from './seen-keys';
 export interface RouteMiddlewares {
   readonly guard: ResolvedOptions | undefined;
   /** Each binds the same request; the handler gets the dto of the last one. */
-  readonly endpoints: readonly EndpointDescription[];
+  readonly endpoints: readonly Endpoint[];
   /** How each of them sees the parameters of the path. */
-  readonly keysOf: ReadonlyMap<EndpointDescription, SeenKeys>;
+  readonly keysOf: ReadonlyMap<Endpoint, SeenKeys>;
 }
 
 /**
@@ -22,7 +22,7 @@ export function middlewaresOf(handlers: readonly Handler[], method: string): Rou
   const guard = handlers
     .flatMap(({ handle }) => guards.of(handle) ?? [])
     .find(({ methods }) => methods === undefined || methods.includes(method.toUpperCase()));
-  const keysOf = new Map<EndpointDescription, SeenKeys>();
+  const keysOf = new Map<Endpoint, SeenKeys>();
   for (const { handle, keys } of handlers) {
     const endpoint = endpoints.of(handle);
     if (endpoint && !keysOf.has(endpoint)) keysOf.set(endpoint, keys);

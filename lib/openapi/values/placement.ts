@@ -1,5 +1,5 @@
-import type { EndpointDescription } from '../../binding/endpoint-description';
-import { mustBeSent } from '../../binding/declaration/dto-schema';
+import type { Endpoint } from '../../binding/endpoint';
+import { mustBeSent } from '../../binding/declaration/describe';
 import type { Source } from '../../problems/problem';
 import { usuallyHasNoBody } from '../../binding/plan/lookup';
 import type { Plan } from '../../binding/plan/plan';
@@ -35,13 +35,13 @@ export type SchemasFrom = (source: Source) => Schemas;
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(
   plan: Plan,
-  endpoint: EndpointDescription,
+  endpoint: Endpoint,
   method: string,
   pathParameters: readonly PathParameter[],
   schemasFrom: SchemasFrom,
 ): Placement {
   const all = [...plan.sourcesOf.values()];
-  const takesForm = endpoint.endpoint.options.allowMultipart;
+  const takesForm = endpoint.options.allowMultipart;
   const route: RouteOfDto = {
     pathParameters,
     // A property that takes the whole body leaves the query to the others.
