@@ -1,32 +1,21 @@
-/** A unit of measure: how many of the smallest one it is, and its name. */
-type Unit = readonly [size: number, name: string];
+/** Units of measure: how many of the smallest one each is, and its name; the largest first. */
+type Units = readonly (readonly [size: number, name: string])[];
 
-const SIZES: readonly Unit[] = [
+export const SIZES: Units = [
   [1_073_741_824, 'GiB'],
   [1_048_576, 'MiB'],
   [1_024, 'KiB'],
-  [1, 'bytes'],
 ];
 
-const DURATIONS: readonly Unit[] = [
-  [86_400_000, 'day'],
-  [3_600_000, 'hour'],
-  [60_000, 'minute'],
-  [1_000, 'second'],
-  [1, 'millisecond'],
+export const DURATIONS: Units = [
+  [86_400_000, 'days'],
+  [3_600_000, 'hours'],
+  [60_000, 'minutes'],
+  [1_000, 'seconds'],
 ];
 
-/** Writes a number of bytes in the largest unit of which it is a whole number. */
-export function sizeText(bytes: number): string {
-  const [size, name] = largestUnit(bytes, SIZES);
-  return `${bytes / size} ${name}`;
+/** Writes an amount in the largest unit of which it is a whole number. */
+export function amountText(amount: number, units: Units, smallest: string): string {
+  const [size, name] = units.find(([one]) => amount % one === 0) ?? [1, smallest];
+  return amount === size ? `1 ${name.replace(/s$/, '')}` : `${amount / size} ${name}`;
 }
-
-/** Writes a number of milliseconds in the same way. */
-export function durationText(ms: number): string {
-  const [size, name] = largestUnit(ms, DURATIONS);
-  return `${ms / size} ${name}${ms === size ? '' : 's'}`;
-}
-
-const largestUnit = (amount: number, units: readonly Unit[]): Unit =>
-  units.find(([size]) => amount % size === 0) ?? [1, ''];

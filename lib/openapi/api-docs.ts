@@ -84,7 +84,9 @@ function swaggerFolder(): string {
 /** Makes the policy of the page, which allows it its own files and requests to the servers of the API. */
 function policyFor({ servers = [] }: OpenApiOptions): string {
   const addresses = (servers as readonly { readonly url?: string }[]).map(({ url = '' }) => url);
-  const origins = addresses.filter(url => /^https?:[^{]+$/.test(url) && URL.canParse(url)).map(url => new URL(url).origin);
+  // A host with variables is none.
+  const known = addresses.filter(url => /^https?:[^{]+$/.test(url) && URL.canParse(url));
+  const origins = known.map(url => new URL(url).origin);
   return [
     "default-src 'none'",
     "script-src 'self'",

@@ -89,32 +89,19 @@ function templatesOfTokens(tokens: readonly Token[]): PathTemplate[] {
 function templatesOfToken(token: Token): PathTemplate[] {
   switch (token.type) {
     case 'text':
-      return [text(token.value)];
+      // Braces would be a parameter.
+      return [{ path: token.value.replace(/[{}]/g, encodeURIComponent), parameters: [] }];
     case 'param':
-      return [parameter(token.name)];
-    case 'wildcard':
-      return [wildcard(token.name)];
+    case 'wildcard': {
+      // A quoted name of Express 5 may hold characters that end the expression.
+      const name = token.name.replace(/[{}/?#]/g, '_');
+      const isWildcard = token.type === 'wildcard' && { isWildcard: true };
+      return [{ path: `{${name}}`, parameters: [{ name, key: token.name, ...isWildcard }] }];
+    }
     case 'group':
       return [rootTemplate, ...templatesOfTokens(token.tokens)];
   }
 }
-
-/** Makes a parameter; a quoted name of Express 5 may hold characters that end the expression. */
-function parameter(key: string): PathTemplate {
-  const name = key.replace(/[{}/?#]/g, '_');
-  return { path: `{${name}}`, parameters: [{ name, key }] };
-}
-
-function wildcard(key: string): PathTemplate {
-  const { path, parameters } = parameter(key);
-  return { path, parameters: parameters.map(one => ({ ...one, isWildcard: true })) };
-}
-
-/** Makes text of a path; braces would be a parameter. */
-const text = (value: string): PathTemplate => ({
-  path: value.replace(/[{}]/g, encodeURIComponent),
-  parameters: [],
-});
 
 /**
  * The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text.
@@ -127,21 +114,21 @@ const REGEXP_4 = /[?+()[\]|^$]/;
 
 /** Does the same for a path of Express 4; none for a path with parts of a regular expression, such as `/ab?`. */
 export function templatesOf4(path: string): PathTemplate[] {
-  let templates: PathTemplate[] = [rootTemplate];
   let wildcards = 0;
+  const tokens: Token[] = [];
   for (const [, slash = '', name, sign, star, escaped, plain = ''] of path.matchAll(PARTS_4)) {
     if (REGEXP_4.test(plain)) return [];
-    const part: PathTemplate =
-      name !== undefined
-        ? joined({ path: slash, parameters: [] }, parameter(name))
-        : star
-          ? wildcard(String(wildcards++))
-          : text(escaped ?? plain);
+    const parameter: Token[] = [
+      { type: 'text', value: slash },
+      { type: 'param', name: name ?? '' },
+    ];
+    if (star) tokens.push({ type: 'wildcard', name: String(wildcards++) });
+    else if (name === undefined) tokens.push({ type: 'text', value: escaped ?? plain });
     // `:rest*` is one segment or more; `:rest+?` is an expression that takes as few as it can.
-    const isOptional = sign === '?' || sign === '*?';
-    templates = templates.flatMap(one => [...(isOptional ? [one] : []), joined(one, part)]);
+    else if (sign === '?' || sign === '*?') tokens.push({ type: 'group', tokens: parameter });
+    else tokens.push(...parameter);
   }
-  return distinct(templates.map(rooted));
+  return distinct(templatesOfTokens(tokens).map(rooted));
 }
 
 /**

@@ -2,7 +2,7 @@ import { CodecTable } from '../binding/plan/codec-table';
 import { assertType } from '../binding/types/assert-type';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
-import { durationText } from './amounts';
+import { amountText, DURATIONS } from './amounts';
 import { plainJson } from './components';
 import type { ParameterValue } from './placement';
 
@@ -56,11 +56,12 @@ function withPattern(schema: JsonSchema, { keyPattern }: ResolvedOptions): JsonS
 }
 
 function descriptionOf({ swaggerHeaderDescription, cacheDuration, whenKeyReused }: ResolvedOptions): string {
+  const lifetime = amountText(cacheDuration, DURATIONS, 'milliseconds');
   const another = whenKeyReused === 'reject' ? 'is refused with 422' : 'runs';
   return (
     swaggerHeaderDescription ??
     "A key of the client's choice, new for each operation and the same for its retries. A retry, which is the same " +
-      `request with the same key, gets the stored response for ${durationText(cacheDuration)}. Another request with ` +
+      `request with the same key, gets the stored response for ${lifetime}. Another request with ` +
       `this key ${another}.`
   );
 }

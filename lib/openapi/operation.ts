@@ -52,7 +52,8 @@ export function requestOf(
     guard && one === inDto ? keyHeader(guard, one, from('header')) : parameterOf(one),
   );
   if (guard && !inDto) listed.push(keyHeader(guard, undefined, from('header')));
-  const requestBody = plan && requestBodyOf(plan, endpoint, method, body, from);
+  const mostBytes = guard && !guard.ignoreRequestBody ? guard.maxRequestBytes : Infinity;
+  const requestBody = plan && requestBodyOf(plan, endpoint, method, body, from, mostBytes);
   const { summary, description, tags, deprecated } = endpoint?.operation ?? {};
   const request = {
     summary,

@@ -4,20 +4,24 @@ import { isEmptyWithoutBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
-import { sizeText } from './amounts';
+import { amountText, SIZES } from './amounts';
 import { plainJson } from './components';
 import type { BodyValue } from './placement';
 import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';
 
 type Kind = 'json' | 'form';
 
-/** Describes the body of an endpoint's requests; undefined if it needs none. */
+/**
+ * Describes the body of an endpoint's requests; undefined if it needs none.
+ * @param mostBytes that `idempotency()` takes, if it reads the body, too.
+ */
 export function requestBodyOf(
   plan: Plan,
   { endpoint: { options }, operation: { examples } }: EndpointDescription,
   method: string,
   values: readonly BodyValue[],
   from: SchemasFrom,
+  mostBytes: number,
 ): object | undefined {
   const { wholeBody } = plan;
   const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
@@ -37,6 +41,7 @@ export function requestBodyOf(
   if (types.length === 0) return undefined;
   const shown = examples && { examples: plainJson(examples) };
   const isForm = types.includes('multipart/form-data');
+  const sizeText = (bytes: number): string => amountText(Math.min(bytes, mostBytes), SIZES, 'bytes');
   return {
     description:
       `A body has at most ${sizeText(options.limits.bodyBytes)}` +

@@ -27,31 +27,29 @@ export function standardSchemaIn(
   direction: Schemas['direction'],
   given: JsonSchemaOf | undefined,
 ): JsonSchema {
-  const offered = whatItOffers(schema as WithJsonSchema, direction === 'request' ? 'input' : 'output');
-  const made = offered instanceof TypeError ? given?.(schema, direction) : offered;
-  if (!made) throw offered as TypeError;
-  // The dialect is that of the whole document.
-  return Object.fromEntries(Object.entries(made).filter(([keyword]) => keyword !== '$schema'));
-}
-
-/** Returns the JSON Schema that a schema offers, or the error that says why there is none. */
-function whatItOffers(schema: WithJsonSchema, io: 'input' | 'output'): JsonSchema | TypeError {
-  const { vendor, jsonSchema } = schema['~standard'];
-  const advice = 'Pass jsonSchemaOf, which gets the schema and returns its JSON Schema, or {} to leave it open';
+  const { '~standard': standard, toJSONSchema, toJsonSchema } = schema as WithJsonSchema;
+  const io = direction === 'request' ? 'input' : 'output';
+  let made: JsonSchema | undefined;
+  let fault: unknown;
   try {
-    const made =
-      jsonSchema?.[io]({ target: 'draft-2020-12' }) ?? schema.toJSONSchema?.({ io }) ?? schema.toJsonSchema?.();
-    return (
-      made ??
-      new TypeError(
-        `this schema of ${vendor} offers no JSON Schema. ${advice}; for valibot, toJsonSchema of ` +
-          '@valibot/to-json-schema makes it.',
-      )
-    );
+    made =
+      standard.jsonSchema?.[io]({ target: 'draft-2020-12' }) ??
+      toJSONSchema?.call(schema, { io }) ??
+      toJsonSchema?.call(schema);
   } catch (error) {
-    const { message } = error as Error;
-    return new TypeError(`this schema of ${vendor} cannot be written as JSON Schema (${message}). ${advice}.`, {
-      cause: error,
-    });
+    fault = error;
   }
+  made ??= given?.(schema, direction);
+  // The dialect is that of the whole document.
+  if (made) return Object.fromEntries(Object.entries(made).filter(([keyword]) => keyword !== '$schema'));
+  const advice = 'Pass jsonSchemaOf, which gets the schema and returns its JSON Schema, or {} to leave it open';
+  throw fault instanceof Error
+    ? new TypeError(
+        `this schema of ${standard.vendor} cannot be written as JSON Schema (${fault.message}). ${advice}.`,
+        { cause: fault },
+      )
+    : new TypeError(
+        `this schema of ${standard.vendor} offers no JSON Schema. ${advice}; for valibot, toJsonSchema of ` +
+          '@valibot/to-json-schema makes it.',
+      );
 }
