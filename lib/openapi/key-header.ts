@@ -25,7 +25,7 @@ export function keyHeader(guard: ResolvedOptions, inDto: ParameterValue | undefi
       replayedHeader: guard.replayedHeader,
     },
     schema,
-    ...(example !== undefined && { example }),
+    example,
   };
 }
 

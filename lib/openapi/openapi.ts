@@ -1,7 +1,7 @@
 import { namingErrors } from '../binding/declaration/declaration-error';
 import { isDescribed } from '../description/descriptions';
 import { warnOnce } from '../warnings/warn-once';
-import { Components } from './components';
+import { Components, plainJson } from './components';
 import { renamed, shapeOf } from './express-paths';
 import { operationIds } from './names';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
@@ -34,18 +34,17 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   const security = namingErrors('openapi', () => new Security(options));
   const components = new Components(jsonSchemaOf);
   const paths = pathsOf(operationsOf(app, options), components, security);
-  return {
+  const document: OpenApiDocument = {
     openapi: options.openapi === '3.2' ? '3.2.0' : '3.1.1',
     info,
-    ...(servers && { servers }),
-    ...(tags && { tags }),
-    ...(ofAll && { security: ofAll }),
+    servers,
+    tags,
+    security: ofAll,
     paths,
-    components: {
-      schemas: components.schemas,
-      ...(Object.keys(security.schemes).length > 0 && { securitySchemes: security.schemes }),
-    },
+    components: { schemas: components.schemas, securitySchemes: security.schemes },
   };
+  // Without undefined, which YAML cannot write.
+  return plainJson(document) as OpenApiDocument;
 }
 
 /** Finds the routes that the document lists, under the paths that it has for them. */
@@ -88,13 +87,13 @@ function pathsOf(
 ): Record<string, Record<string, object>> {
   const names = operationIds(operations);
   // All requests first: the names of their schemas do not depend on responses.
-  const requests = operations.map(one => ({
-    one,
-    ...namingErrors(`openapi: ${one.where}`, () => requestOf(one, components, security)),
-  }));
+  const requests = operations.map(one => {
+    const request = namingErrors(`openapi: ${one.where}`, () => requestOf(one, components, security));
+    return [one, request] as const;
+  });
   const paths: Record<string, Record<string, object>> = {};
-  for (const { one, request, responding } of requests) {
-    const responses = namingErrors(`openapi: ${one.where}`, () => responsesOf(responding, components));
+  for (const [one, request] of requests) {
+    const responses = namingErrors(`openapi: ${one.where}`, () => responsesOf(one, request, components));
     const operation = { operationId: names.get(one), ...request, responses };
     (paths[one.route.template.path] ??= {})[one.route.method] = operation;
   }

@@ -1,12 +1,10 @@
 import { endpoints, type EndpointDescription } from '../binding/endpoint-description';
-import { usuallyHasNoBody } from '../binding/plan/lookup';
 import { guards } from '../idempotency/idempotency';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import type { Components } from './components';
 import { keyHeader } from './key-header';
 import { inPathOnly, placementOf, type ParameterValue, type Placement } from './placement';
 import { requestBodyOf } from './request-body';
-import type { Responding } from './responses';
 import type { Route } from './routes';
 import type { Security } from './security';
 import { isStructured, type SchemasFrom } from './values';
@@ -18,6 +16,13 @@ export interface Operation {
   readonly where: string;
   readonly guard: ResolvedOptions | undefined;
   readonly endpoint: EndpointDescription | undefined;
+}
+
+/** The requests of an operation, as OpenAPI has them (3.1, section 4.8.10). */
+export interface RequestObject {
+  readonly parameters: readonly object[] | undefined;
+  readonly requestBody: object | undefined;
+  readonly [field: string]: unknown;
 }
 
 /** Finds the middlewares of a route: the first `idempotency()` guards it, and the handler gets the last dto. */
@@ -33,12 +38,12 @@ export function operationOf(route: Route): Operation {
   };
 }
 
-/** Describes the requests of one operation, and tells what its responses depend on. */
+/** Describes the requests of one operation. */
 export function requestOf(
   { route: { method, template }, guard, endpoint }: Operation,
   components: Components,
   security: Security,
-): { readonly request: object; readonly responding: Responding } {
+): RequestObject {
   const plan = endpoint?.endpoint.plan;
   const limits = endpoint?.endpoint.options.limits;
   const from: SchemasFrom = source => components.schemasFor('request', limits, source);
@@ -55,7 +60,7 @@ export function requestOf(
   const mostBytes = guard && !guard.ignoreRequestBody ? guard.maxRequestBytes : Infinity;
   const requestBody = plan && requestBodyOf(plan, endpoint, method, body, from, mostBytes);
   const { summary, description, tags, deprecated } = endpoint?.operation ?? {};
-  const request = {
+  return {
     summary,
     description: describedWith(description, replacing),
     tags,
@@ -63,16 +68,6 @@ export function requestOf(
     parameters: listed.length > 0 ? listed : undefined,
     requestBody,
     security: security.of(endpoint),
-  };
-  return {
-    request: Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)),
-    responding: {
-      guard,
-      endpoint,
-      readsBody: requestBody !== undefined,
-      guardsBody: guard?.ignoreRequestBody === false && !usuallyHasNoBody(method),
-      hasQuery: parameters.some(one => one.in === 'query'),
-    },
   };
 }
 
@@ -91,15 +86,8 @@ const COMMA_SEPARATED = { style: 'form', explode: false };
 function parameterOf({ name, in: where, required, schema: described, isExploded }: ParameterValue): object {
   const { description, ...schema } = described as { readonly description?: string };
   const isCookieList = where === 'cookie' && [described['type']].flat().includes('array');
-  return {
-    name,
-    in: where,
-    required,
-    ...(description !== undefined && { description }),
-    ...(isExploded
-      ? { style: 'form', explode: true, schema }
-      : isStructured(described)
-        ? { content: { 'application/json': { schema } } }
-        : { ...(isCookieList && COMMA_SEPARATED), schema }),
-  };
+  const style = isExploded ? { style: 'form', explode: true } : isCookieList ? COMMA_SEPARATED : {};
+  const isJson = !isExploded && isStructured(described);
+  const value = isJson ? { content: { 'application/json': { schema } } } : { ...style, schema };
+  return { name, in: where, required, description, ...value };
 }

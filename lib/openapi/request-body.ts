@@ -5,7 +5,6 @@ import type { Plan } from '../binding/plan/plan';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
 import { amountText, SIZES } from './amounts';
-import { plainJson } from './components';
 import type { BodyValue } from './placement';
 import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';
 
@@ -39,7 +38,6 @@ export function requestBodyOf(
   }
   const types = Object.keys(contents);
   if (types.length === 0) return undefined;
-  const shown = examples && { examples: plainJson(examples) };
   const isForm = types.includes('multipart/form-data');
   const sizeText = (bytes: number): string => amountText(Math.min(bytes, mostBytes), SIZES, 'bytes');
   return {
@@ -48,7 +46,7 @@ export function requestBodyOf(
       (isForm ? `, a multipart form at most ${sizeText(options.formBytes)} with its files.` : '.'),
     required:
       (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || values.some(value => placedIn(value)?.required),
-    content: Object.fromEntries(types.map(type => [type, { ...contents[type], ...shown }])),
+    content: Object.fromEntries(types.map(type => [type, { ...contents[type], examples }])),
   };
 }
 
@@ -75,7 +73,7 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
   return {
     type: 'object',
     properties: Object.fromEntries(here.map(({ name, schema }) => [name, schema])),
-    ...(required.length > 0 && { required }),
+    required: required.length > 0 ? required : undefined,
   };
 }
 
@@ -83,11 +81,10 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
 function formOf(values: readonly BodyValue[]): object {
   const isWhole = values.some(value => value.isWhole);
   const structured = isWhole ? [] : valuesIn(values, 'form').filter(({ schema }) => isStructured(schema));
+  const encoding = structured.map(({ name }) => [name, { contentType: 'application/json' }] as const);
   return {
     schema: objectOf(values, 'form'),
-    ...(structured.length > 0 && {
-      encoding: Object.fromEntries(structured.map(({ name }) => [name, { contentType: 'application/json' }])),
-    }),
+    encoding: encoding.length > 0 ? Object.fromEntries(encoding) : undefined,
   };
 }
 

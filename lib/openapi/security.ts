@@ -20,8 +20,8 @@ export class Security {
   }
 
   /** The schemes of the document. The scheme that is there by default is left out if no operation takes it. */
-  get schemes(): Readonly<Record<string, object>> {
-    return this.isUsed ? this.defined : {};
+  get schemes(): Readonly<Record<string, object>> | undefined {
+    return this.isUsed ? this.defined : undefined;
   }
 
   /**

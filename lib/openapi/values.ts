@@ -32,12 +32,9 @@ export function valueOf(property: SourceProperty | undefined, source: Source, fr
 export function schemaOfText(codec: Codec<unknown>, schema: JsonSchema, schemas: Schemas): JsonSchema {
   if (!codec.schemaOfText) return withoutNull(schema);
   const { description, default: value } = schema;
-  return {
-    ...codec.schemaOfText(schemas),
-    ...(description !== undefined && { description }),
-    // The JSON of a list or an object is not the text described here.
-    ...(typeof value !== 'object' && value !== undefined && { default: value }),
-  };
+  // The JSON of a list or an object is not the text described here.
+  const text = typeof value === 'object' ? undefined : value;
+  return { ...codec.schemaOfText(schemas), ...(description !== undefined && { description }), default: text };
 }
 
 /** Requires at least one item: outside of JSON, an empty array cannot be sent. */
@@ -85,12 +82,12 @@ export function withoutNull(given: JsonSchema): JsonSchema {
     const texts = (members as JsonSchema[]).filter(one => one['type'] !== 'null').map(withoutNull);
     return texts.length === 1 ? { ...rest, ...texts[0] } : { ...rest, [keyword]: texts };
   }
-  const { type, enum: values, items, ...rest } = schema;
+  const { type, enum: values, items } = schema;
   const [only, ...further] = [type].flat().filter(one => one !== 'null');
   return {
-    ...(only !== undefined && { type: further.length === 0 ? only : [only, ...further] }),
-    ...rest,
-    ...(Array.isArray(values) && { enum: values.filter(one => one !== null) }),
-    ...(items !== undefined && { items: isStructured(schema) ? items : withoutNull(items as JsonSchema) }),
+    ...schema,
+    type: further.length === 0 ? only : [only, ...further],
+    enum: Array.isArray(values) ? values.filter(one => one !== null) : undefined,
+    items: items === undefined || isStructured(schema) ? items : withoutNull(items as JsonSchema),
   };
 }
