@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openapi } from '../openapi/openapi';
-import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/options/openapi-options';
+import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/openapi-options';
 import { parsedArguments } from './arguments';
 import { defaultExport } from './default-export';
 import { loadApplication } from './load-application';
