@@ -1,4 +1,4 @@
-import type { Routed } from '../openapi/routing/express-layers';
+import type { Routed } from '../openapi/routes';
 import { importModule } from './import-module';
 import { UsageError } from './usage-error';
 

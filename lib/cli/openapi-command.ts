@@ -1,5 +1,5 @@
 import { openapi } from '../openapi/openapi';
-import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/options/openapi-options';
+import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/openapi-options';
 import { parsedArguments } from './arguments';
 import { defaultExport } from './default-export';
 import { loadApplication } from './load-application';
