@@ -5,7 +5,7 @@ import { outcomeIfUnanswerable, type Attempt, type Exchange } from './exchange/e
 import { localRun } from './leases/local-runs';
 import { watchForChange } from './leases/waiting';
 import { fingerprintOf, isToken, PURGE, REMEDY } from './leases/token';
-import type { KnownAcquisition } from './leases/valid-answers';
+import type { KnownAcquisition } from './leases/lease-store';
 import type { Outcome } from './outcome';
 import { StoreUnavailable } from './store-calls/store-call';
 

@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_738, 53, ['idempotency']],
+  idempotency: [3_725, 50, ['idempotency']],
   body: [1_235, 19, ['body']],
   binding: [6_525, 128, ['binding']],
   openapi: [2_185, 44, ['openapi']],

@@ -1,11 +1,10 @@
 import { after, recovering, type Awaitable } from '../../basics/awaitable';
-import { refuseIfClosed } from '../leases/closable-leases';
-import type { Acquisition } from '../leases/lease-store';
+import { validAcquisition, validCompletion, type Acquisition, type KnownAcquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
 import type { RunId } from '../leases/token';
-import { validAcquisition, validCompletion, type KnownAcquisition } from '../leases/valid-answers';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
+import { refuseIfClosed } from '../stores/redis/leases';
 import { callStore, StoreUnavailable } from './store-call';
 
 /** Milliseconds after which a duplicate asks again whether this process has stored the response. */

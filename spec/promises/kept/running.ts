@@ -300,7 +300,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/stores/responses.spec.ts',
     title: 'that is of another key gets 503',
     mutant: {
-      file: 'lib/idempotency/stores/stored-response.ts',
+      file: 'lib/idempotency/stores/responses.ts',
       find: 'if (own !== key)',
       replace: 'if (own === undefined)',
     },
