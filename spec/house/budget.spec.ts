@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_755, 58, ['idempotency']],
+  idempotency: [3_725, 50, ['idempotency']],
   body: [1_240, 19, ['body']],
   binding: [5_095, 100, ['binding']],
   openapi: [1_265, 17, ['openapi']],
