@@ -22,15 +22,15 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_725, 50, ['idempotency']],
-  body: [1_235, 19, ['body']],
+  body: [1_236, 19, ['body']],
   binding: [6_525, 128, ['binding']],
   openapi: [2_185, 44, ['openapi']],
-  client: [975, 18, ['client', 'client.ts']],
-  cli: [565, 14, ['cli']],
-  testing: [990, 19, ['testing', 'testing.ts']],
+  client: [570, 9, ['client', 'client.ts']],
+  cli: [510, 14, ['cli']],
+  testing: [605, 11, ['testing', 'testing.ts']],
   leaves: [
-    940,
-    31,
+    915,
+    29,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };
