@@ -164,3 +164,14 @@ it('openapi() describes a shop: orders with a key, and an upload', () => {
     LineResponse: { properties: { price: { type: 'number', format: 'decimal' } } },
   });
 });
+
+it('openapi() says the limit of idempotency(), if that takes less than bindRequest()', () => {
+  const app = express().post('/', idempotency({ maxRequestBytes: 2_048 }), bindRequest(Scan, { allowFormData: true }));
+  expect(documentOf(app).paths).toMatchObject({
+    '/': {
+      post: {
+        requestBody: { description: 'A body has at most 2 KiB, a multipart form at most 2 KiB with its files.' },
+      },
+    },
+  });
+});
