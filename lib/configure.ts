@@ -2,8 +2,12 @@ import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import { namingErrors } from './binding/declaration/declaration-error';
 import type { BindHandler } from './binding/express-types';
-import { bindingSnapshot, mergeBinding, resolveOptions as resolveBindingOptions } from './binding/endpoint-options';
-import type { BindingOptions } from './binding/options';
+import {
+  bindingSnapshot,
+  mergeBinding,
+  resolveOptions as resolveBindingOptions,
+  type BindingOptions,
+} from './binding/options';
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import { assertType } from './binding/types/assert-type';
 import type { AnyType, Infer } from './binding/types/property-type';
@@ -48,7 +52,7 @@ export interface Configured extends ValueReaders {
   /** {@link bind} with these defaults. */
   readonly bind: Bind;
   /**
-   * {@link serializerContext} with the naming policy, converters, generated contexts, limits and `quoteValues` of these
+   * {@link serializerContext} with the naming policy, converters, contexts, limits and `quoteValues` of these
    * defaults.
    */
   readonly serializerContext: typeof serializerContext;

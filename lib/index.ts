@@ -24,7 +24,6 @@ export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/optio
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
 export type { RequestIdempotency } from './idempotency/run/request-idempotency';
-export type {} from './idempotency/run/express-types';
 export type { Acquisition, LeaseStore, RunFacts, RunQuery, RunRecord } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
 export { postgresLeases, type PostgresLeasesOptions, type PostgresPool } from './idempotency/stores/postgres/leases';
@@ -49,25 +48,22 @@ export {
 } from './binding/declaration/declare';
 export { dto, type InferShape, type Shape } from './binding/declaration/dto';
 export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
-export type { Binder } from './binding/binder';
-export type { BinderContext } from './binding/input/binder-context';
+export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
 export type { JsonConverter } from './binding/types/json-converter';
 export type { NamingPolicy, NamingPolicyName } from './binding/types/naming-policy';
-export type { BindingOptions, Modifier } from './binding/options';
+export type { BindingOptions } from './binding/options';
 export { RequestBinder } from './binding/request-binder';
-export {
-  serializerContext,
-  type SerializerContext,
-  type SerializerTypes,
-} from './binding/responses/serializer-context';
-export { generatedContexts, type RegisterContexts, type RegistrationOptions } from './binding/types/generated-contexts';
-export type { GeneratedContexts } from './binding/reading/compile';
-export type { ResponseTypes, SerializerOptions } from './binding/types/serializer-options';
+export { serializerContext, type SerializerContext } from './binding/responses/serializer-context';
+export { generatedContexts, type RegisterContexts } from './binding/responses/generated-contexts';
+export type {
+  GeneratedContexts,
+  ResponseTypes,
+  SerializerOptions,
+  SerializerTypes,
+} from './binding/types/serializer-options';
 export { valueParserFor, type ValueParser } from './binding/types/value-parser';
-export type { Bind } from './binding/bind';
-export type { SentParts } from './binding/made-request';
-export type { SentValues } from './binding/sent-values';
+export type { Bind, SentParts, SentValues } from './binding/bind';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';
 export type { BindingLimits } from './binding/reading/limits';
 export type { UploadOptions } from './binding/input/upload-storage';

@@ -1,19 +1,47 @@
-import { ServerResponse } from 'node:http';
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { serialize } from 'cookie';
 import type { Request, Response } from 'express';
+import { bytesIn } from '../basics/bytes';
 import { anything, checkOptions, object, type Rule } from '../options/check';
 import { permissionsIn } from '../principal/permissions';
-import { BINDER_ANSWERED } from './answered';
-import { bindingOf } from './endpoint-binding';
-import { MadeRequest, type SentParts } from './made-request';
-import { mergeBinding } from './endpoint-options';
-import type { BindingOptions } from './options';
-import { neverThrowing } from './reading/compile';
+import type { Claims } from '../principal/principal';
+import { dtoOf } from './bind-request';
+import { endpointFor, type Endpoint } from './endpoint';
+import { BinderContext } from './input/binder-context';
+import { jsonIn, type Body } from './input/body';
+import { mergeBinding, type BindingOptions } from './options';
 import type { AnyType, Infer } from './types/property-type';
+
+type Scalar = string | number | bigint | boolean;
+
+/** Values by name, of which several of one name are an array; or pairs, as in URLSearchParams and Headers. */
+export type SentValues =
+  Readonly<Record<string, Scalar | readonly Scalar[]>> | Iterable<readonly [name: string, value: Scalar]>;
+
+/** The parts of a request that a dto is bound from: the message of a queue, or the values of a test. */
+export interface SentParts {
+  /** The JSON body, or with `plainText()` the text: text or bytes, or a value of which `JSON.stringify` makes text. */
+  readonly body?: unknown;
+  /** The fields of a form, by name or as pairs, instead of a body. */
+  readonly form?: SentValues;
+  /** Route parameters, decoded; for a wildcard, its segments. */
+  readonly params?: Readonly<Record<string, string | readonly string[]>>;
+  /** Query parameters, by name or as pairs; or a query string. */
+  readonly query?: SentValues | string;
+  /** Request headers, by name or as pairs. */
+  readonly headers?: SentValues;
+  /** Cookies, by name. */
+  readonly cookies?: Readonly<Record<string, string>>;
+  /** The claims of the caller. Default: an anonymous caller. */
+  readonly claims?: Claims;
+  /** The permissions of the caller. Default: those in the claims. */
+  readonly permissions?: Iterable<string>;
+}
 
 /**
  * Binds a dto without a request, by the rules of `bindRequest()`: the message of a queue, or the values of a test.
  * Forms are accepted. The options `claims` and `permissions` are not called, and a `binder`, `modifier` or
- * `failureMessage` gets a request and a response of node, without a connection and without Express's own members.
+ * `failureMessage` gets a request that has these parts and nothing else.
  * @param sent the parts of a request. Names that the dto does not declare are ignored.
  * @returns the dto.
  * @throws the problem that `bindRequest()` would answer with; its `errors` list all failures.
@@ -23,8 +51,6 @@ export type Bind = <D extends AnyType>(
   sent: SentParts,
   options?: BindingOptions<Infer<D>>,
 ) => Promise<Infer<D>>;
-
-type Bound = ReturnType<typeof bindingOf>['bind'];
 
 const parts: Readonly<Record<keyof SentParts, Rule>> = {
   body: anything,
@@ -45,50 +71,81 @@ const parts: Readonly<Record<keyof SentParts, Rule>> = {
 
 /** @param defaults the application's options. */
 export function makeBind(defaults: BindingOptions = {}): Bind {
-  /** Prepared bindings, one for each dto and options object. */
-  const known = new WeakMap<object, WeakMap<object, Bound>>();
+  /** Prepared endpoints, one for each dto and options object. */
+  const known = new WeakMap<object, WeakMap<object, Endpoint>>();
   const none = {};
-  const boundFor = (Dto: AnyType, options: BindingOptions = none): Bound => {
-    const byDto = known.get(options) ?? new WeakMap<object, Bound>();
-    const bound = byDto.get(Dto) ?? bindingOf(Dto, optionsOfBind(mergeBinding(defaults, options, 'bind')), 'bind').bind;
-    known.set(options, byDto.set(Dto, bound));
-    return bound;
+  const endpointOf = (Dto: AnyType, options: BindingOptions = none): Endpoint => {
+    const byDto = known.get(options) ?? new WeakMap<object, Endpoint>();
+    const made = byDto.get(Dto) ?? endpointFor(Dto, optionsOfBind(mergeBinding(defaults, options, 'bind')), 'bind');
+    known.set(options, byDto.set(Dto, made));
+    return made;
   };
   return async <D extends AnyType>(Dto: D, sent: SentParts, options?: BindingOptions<Infer<D>>) => {
     checkOptions('bind', sent, parts);
-    const bound = boundFor(Dto, options);
-    const req = new MadeRequest(sent) as unknown as Request;
-    const res = new ServerResponse(req) as Response;
-    try {
-      const dto = await bound(req, res);
-      if (dto === BINDER_ANSWERED)
-        throw new TypeError(
-          'bind: the binder or the modifier has written to `context.res`, but there is no client to answer. ' +
-            'Report what is wrong with context.fail(), or throw an error.',
-        );
-      return dto as Infer<D>;
-    } finally {
-      endExchange(res);
-    }
+    const endpoint = endpointOf(Dto, options);
+    const req = requestWith(sent);
+    const res = new ServerResponse(req as IncomingMessage) as Response;
+    const context = new BinderContext(req as Request, res, endpoint, bodyOf(sent, endpoint));
+    return (await dtoOf(endpoint, context, new AbortController().signal)) as Infer<D>;
   };
 }
 
-/** Ends an exchange as if its response had been received: what is held for the request is given back. */
-function endExchange(res: ServerResponse): void {
-  // The signal of a binder aborts only if a client disconnects before that, and here no client has gone.
-  Object.defineProperty(res, 'writableFinished', { value: true });
-  res.destroy();
-  // Node emits it only for a response that has, or gets, a connection.
-  res.emit('close');
+/** What is read of a request, beside its body. */
+type PartOfRequest = Pick<Request, 'method' | 'url' | 'params' | 'headers' | 'rawHeaders' | 'readableDidRead'> & {
+  readonly sent: SentParts;
+};
+
+function requestWith(sent: SentParts): Partial<Request> {
+  const { params = {}, query = {}, headers = {}, cookies = {}, form, body } = sent;
+  const lines = new Map<string, string[]>();
+  for (const [name, value] of pairsOf(headers)) {
+    const known = lines.get(name.toLowerCase());
+    if (known) known.push(value);
+    else lines.set(name.toLowerCase(), [value]);
+  }
+  const type = form ? 'application/x-www-form-urlencoded' : 'application/json';
+  const cookie = pairsOf(cookies).map(([name, value]) => serialize(name, value));
+  const request: PartOfRequest = {
+    method: 'POST',
+    url: `/?${typeof query === 'string' ? query.replace(/^\?/, '') : new URLSearchParams(pairsOf(query)).toString()}`,
+    params: params as Request['params'],
+    headers: {
+      'content-type': type,
+      ...(cookie.length > 0 && { cookie: cookie.join('; ') }),
+      ...(Object.fromEntries(lines) as Request['headers']),
+    },
+    rawHeaders: [],
+    // Where a value is missing depends on it.
+    readableDidRead: (form ?? body) !== undefined,
+    sent,
+  };
+  return request;
 }
 
-const sentWith = (req: Request): SentParts => (req as unknown as MadeRequest).sent;
+/** @throws TypeError for both a body and a form. */
+function bodyOf({ body, form }: SentParts, { plan }: Endpoint): Body {
+  if (body !== undefined && form !== undefined)
+    throw new TypeError('bind: give either body or form; a request has one body');
+  if (form !== undefined) return { kind: 'form', form: { fields: pairsOf(form), files: [] } };
+  if (body === undefined || !plan) return { kind: 'none' };
+  const bytes = bytesIn(body);
+  const text = bytes ? bytes.toString() : typeof body === 'string' ? body : JSON.stringify(body);
+  return plan.body.text ? { kind: 'text', text, form: undefined } : jsonIn(text, plan.body);
+}
+
+/** Gives the text of each value; undefined is left out. */
+function pairsOf(values: SentValues): [name: string, value: string][] {
+  const entries = Symbol.iterator in values ? [...values] : Object.entries(values);
+  return entries.flatMap(([name, value]) =>
+    [value].flat().flatMap((one: Scalar | undefined) => (one === undefined ? [] : [[name, String(one)]])),
+  ) as [string, string][];
+}
+
+const sentWith = (req: Request): SentParts => (req as unknown as PartOfRequest).sent;
 
 const optionsOfBind = (options: BindingOptions): BindingOptions => ({
   ...options,
   allowFormData: { urlEncoded: true },
   claims: req => sentWith(req).claims,
   permissions: req => sentWith(req).permissions ?? permissionsIn(sentWith(req).claims),
-  // The first call prepares the binding, and must not fail.
-  contexts: neverThrowing(options.contexts ?? []),
 });

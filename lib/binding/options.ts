@@ -1,17 +1,26 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
-import { boolean, fn, object, isClass, objectWith, type Rule } from '../options/check';
-import type { Claims } from '../principal/principal';
-import type { Binder } from './binder';
-import type { OperationOptions } from './operation-options';
-import type { BinderContext } from './input/binder-context';
-import type { BindingFailure } from './reading/failures';
-import type { BindingLimits } from './reading/limits';
-import { FIELD_SOURCES } from './plan/source-properties';
-import { SerializerContext } from './responses/serializer-context';
-import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './types/serializer-options';
-import type { AnyType } from './types/property-type';
+import { boolean, checkOptions, fn, isClass, object, objectWith, type Rule } from '../options/check';
+import { snapshotOf, withDefaults } from '../options/merge';
+import { asPermissions, permissionsIn } from '../principal/permissions';
+import { asClaims, principalOf, type Claims } from '../principal/principal';
+import type { Binder, Modifier } from './input/binder-context';
+import type { ResolvedOptions } from './input/endpoint';
 import type { UploadOptions } from './input/upload-storage';
+import { uploadReader } from './input/uploads';
+import { checkOperation, type OperationOptions } from './operation-options';
+import { FIELD_SOURCES } from './plan/source-properties';
+import type { BindingFailure } from './reading/failures';
+import { resolveLimits, type BindingLimits } from './reading/limits';
+import { SerializerContext } from './responses/serializer-context';
+import type { AnyType } from './types/property-type';
+import {
+  mergeSerializer,
+  responsesRule,
+  serializerRules,
+  type ResponseTypes,
+  type SerializerOptions,
+} from './types/serializer-options';
 import type { ValueParser } from './types/value-parser';
 
 /**
@@ -88,8 +97,8 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   openapi?: OperationOptions;
 }
 
-/** What each option must be. (`resolveOptions` of endpoint-options.ts has the defaults.) */
-export const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
+/** What each option must be. (`resolveOptions` has the defaults.) */
+const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowFormData: {
     expects: 'true, false or { urlEncoded: true }',
     accepts: value =>
@@ -142,17 +151,63 @@ function isBinder(value: unknown): boolean {
 /** Excludes functions, which the compiler takes for binders because of `Function.prototype.bind`. */
 type BinderObject<T> = Binder<T> & { readonly [Symbol.hasInstance]?: never };
 
-/**
- * Changes or checks a bound dto. In `configure()`, where it is called for all endpoints, the dto is unknown; a modifier
- * may declare the type that it expects.
- * @param signal the same signal as the binder's.
- */
-export type Modifier<T = unknown> = ModifierOf<T>['modify'];
+/** @throws TypeError for an unknown option or an invalid value. */
+export function resolveOptions(given: BindingOptions, Dto?: AnyType): ResolvedOptions {
+  checkOptions('bindRequest', given, bindingRules);
+  const options = bindingSnapshot(given);
+  const {
+    allowFormData = false,
+    allowAnonymous = true,
+    fieldSources = FIELD_SOURCES,
+    fallback = true,
+    claims = principalOf,
+    permissions,
+    uploads,
+    valueParsers = [],
+    responses = {},
+    failureMessage,
+    quoteValues = true,
+  } = options;
+  checkOperation(options.openapi ?? {});
+  const context = options.serializerContext ?? options.contexts?.find(({ types }) => Dto && types.request === Dto);
+  const { types: contextTypes = {}, defaults = {} } = context ?? {};
+  const limits = resolveLimits(options.limits);
+  const callerOf = (req: Request): Claims | undefined => asClaims(claims(req));
+  const serializer = mergeSerializer(mergeSerializer(defaults, options), contextTypes);
+  return {
+    allowMultipart: allowFormData !== false,
+    allowUrlEncoded: typeof allowFormData === 'object',
+    allowAnonymous,
+    fieldSources,
+    fallback,
+    claims: callerOf,
+    permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(callerOf(req)),
+    valueParsers,
+    serializer: { propertyNamingPolicy: 'camelCase', ...serializer },
+    writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
+    responses: { ...contextTypes.responses, ...responses },
+    failureMessage,
+    quoteValues,
+    limits,
+    ...uploadReader(uploads, limits),
+  };
+}
+
+/** Copies options, so that later changes of them have no effect. */
+export const bindingSnapshot = (options: BindingOptions): BindingOptions =>
+  snapshotOf(options, 'allowFormData', 'limits', 'openapi', 'responses', 'uploads');
 
 /**
- * TypeScript compares the parameters of a method in both directions: `(dto: PlaceOrder) => …` is also a modifier of
- * unknown dtos.
+ * Merges an endpoint's options over the application's. Lists of parsers and converters are joined, the endpoint's
+ * first.
+ * @param owner the function that the endpoint's options were given to, for the message.
  */
-interface ModifierOf<T> {
-  modify(dto: T, Dto: AnyType, context: BinderContext, signal: AbortSignal): void | Promise<void>;
+export function mergeBinding(defaults: BindingOptions, given: BindingOptions, owner = 'bindRequest'): BindingOptions {
+  checkOptions(owner, given, bindingRules);
+  return {
+    ...withDefaults(defaults, given),
+    valueParsers: [...(given.valueParsers ?? []), ...(defaults.valueParsers ?? [])],
+    ...mergeSerializer(defaults, given),
+    limits: withDefaults(defaults.limits ?? {}, given.limits ?? {}),
+  };
 }

@@ -1,25 +1,24 @@
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { isPromise } from '../basics/awaitable';
 import { boolean, checkOptions } from '../options/check';
 import { answerInHandler } from '../problems/answer-in-handler';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
-import { neverThrowing } from './reading/compile';
-import { Failures, validationProblem } from './reading/failures';
-import { Location, withoutMark } from './reading/location';
-import { readNothing, type Expected } from './types/read-value';
-import type { ResolvedOptions } from './input/resolved-options';
-import { cookie, readCookie } from './sources/cookie';
-import { header, readHeader } from './sources/header';
-import { query, readQueryParameter } from './sources/query';
-import { readRouteParameter, route } from './sources/route';
-import type { ValueSource } from './sources/value-source';
 import { namingErrors } from './declaration/declaration-error';
-import type { Codec } from './types/codec';
+import { BinderContext } from './input/binder-context';
+import type { ResolvedOptions } from './input/endpoint';
 import { CodecTable } from './plan/codec-table';
+import type { SourceProperty } from './plan/source-properties';
+import { cookie } from './sources/cookie';
+import { header } from './sources/header';
+import { query } from './sources/query';
+import { RequestInput, type ValueSource } from './sources/request-input';
+import { route } from './sources/route';
 import { assertType } from './types/assert-type';
+import type { Codec } from './types/codec';
 import { isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
+import { readNothing } from './types/read-json';
 
 /** Options of a reader of one value. */
 export interface ValueOptions {
@@ -54,96 +53,76 @@ export interface ValueReaders {
 
 /** Makes the readers for an application's options. */
 export function valueReaders(options: ResolvedOptions, answering?: Answering): ValueReaders {
-  // Codecs are made for a request, which must not fail because generated contexts are stale.
-  const contexts = neverThrowing(options.serializer.contexts);
-  const codecs = new CodecTable({ ...options.serializer, contexts }, options.valueParsers);
-  const readerOf = (source: ValueSource, readSent: ReadSent): ReadValue => {
-    const reader = new SingleValueReader(source, readSent, codecs, options, answering);
-    return ((...given: Parameters<SingleValueReader['read']>) => reader.read(...given)) as ReadValue;
+  const codecs = new CodecTable(options.serializer, options.valueParsers);
+  const readerOf = (source: ValueSource, kind: SourceProperty['spec']['kind']): ReadValue => {
+    const reader = `${source.name}Value`;
+    const read = (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {
+      if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
+        throw new TypeError(`${reader} takes the request and a name first: ${reader}(req, 'id', guid).`);
+      checkOptions(reader, given, { required: boolean });
+      const { required = true } = given;
+      const context = new BinderContext(req, req.res as Response, { Dto: type, options, plan: undefined });
+      const codec = codecOf(type, name, codecs, reader);
+      const property: SourceProperty = {
+        ...{ property: name, name, bindName: name, jsonName: name, anyCase: name.toLowerCase() },
+        ...{ index: 0, codec, required: required && !isOptional(type), jsonRequired: false, dontBind: [] },
+        ...{ isRoot: false, spec: { kind, type, required } },
+      };
+      try {
+        const value = valueOf(property, source, context);
+        if (required) context.refuseFailures();
+        return context.failures.length > 0 ? undefined : value;
+      } catch (error) {
+        throw error instanceof Problem ? answerInHandler(error, req, answering) : error;
+      }
+    };
+    return read as ReadValue;
   };
   return {
-    routeValue: readerOf(route, readRouteParameter),
-    queryValue: readerOf(query, readQueryParameter),
-    headerValue: readerOf(header, (expected, name, req, location) => readHeader(expected, name, req, () => location)),
-    cookieValue: readerOf(cookie, (expected, name, req, location) => readCookie(expected, name, req, () => location)),
+    routeValue: readerOf(route, 'routeParam'),
+    queryValue: readerOf(query, 'queryParam'),
+    headerValue: readerOf(header, 'fromHeader'),
+    cookieValue: readerOf(cookie, 'fromCookie'),
   };
 }
 
-/** Reads the value that was sent under a name; undefined if none was. */
-type ReadSent = (expected: Expected, name: string, req: Request, location: Location) => unknown;
-
-/** Reads single values from one source. */
-class SingleValueReader {
-  /** The public name of the reader, for messages. */
-  private readonly publicName: string;
-
-  constructor(
-    private readonly source: ValueSource,
-    private readonly readSent: ReadSent,
-    private readonly codecs: CodecTable,
-    private readonly options: ResolvedOptions,
-    private readonly answering: Answering | undefined,
-  ) {
-    this.publicName = `${source.name}Value`;
+/** Reads a value as the only property of a dto. */
+function valueOf(property: SourceProperty, source: ValueSource, context: BinderContext): unknown {
+  const found = context.foundOn<unknown[]>([]);
+  source.read(new RequestInput(context, { kind: 'none' }), [property], found);
+  if (!found.has(0))
+    found.put(0, readNothing(property, context.locationOf(source.name, property.name), source.missing));
+  if (isPromise(context.settle())) {
+    const type = `the type of ${JSON.stringify(property.name)}`;
+    throw new TypeError(`${source.name}Value: ${type} is read asynchronously; bind it with bindRequest().`);
   }
+  return found.target[0];
+}
 
-  /** Reads a value, and answers the request if it is refused. */
-  read(req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown {
-    const { publicName } = this;
-    if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
-      throw new TypeError(`${publicName} takes the request and a name first: ${publicName}(req, 'id', guid).`);
-    checkOptions(publicName, given, { required: boolean });
-    try {
-      return this.valueOf(req, name, type, given);
-    } catch (error) {
-      throw error instanceof Problem ? answerInHandler(error, req, this.answering) : error;
-    }
-  }
-
-  /** @throws the problem that refuses the value. */
-  private valueOf(req: Request, name: string, type: AnyType, { required = true }: ValueOptions): unknown {
-    const { source, options } = this;
-    const expected: Expected = { codec: this.lenientCodecOf(type, name), required: required && !isOptional(type) };
-    const failures = new Failures(options.limits, options.quoteValues);
-    const location = new Location(failures, source.name, name);
-    const sent = this.readSent(expected, name, req, location);
-    const value = sent === undefined ? readNothing(expected, location, source.missing) : sent;
-    if (isPromise(value))
-      throw new TypeError(`${this.typeOf(name)} is read asynchronously; bind it with bindRequest().`);
-    if (failures.list.length === 0) return withoutMark(value);
-    if (required) throw validationProblem(failures, failure => options.failureMessage?.(failure, req));
-    return undefined;
-  }
-
-  /**
-   * Returns the codec of a type, or one that refuses every value. A value whose type cannot be read gets 400, like an
-   * invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
-   */
-  private lenientCodecOf(type: AnyType, name: string): Codec<unknown> {
-    namingErrors(this.typeOf(name), () => assertType(type));
-    try {
-      return this.codecs.complete(type);
-    } catch (error) {
-      warnOnce(
-        'BINDONCE_UNREADABLE_TYPE',
-        `bindonce: ${this.publicName}(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
-          `with 400, or undefined with required: false. ${(error as Error).message}`,
-        `${this.publicName} ${name}`,
-      );
-      return unreadable;
-    }
-  }
-
-  /** Names the type of a value, for messages. */
-  private typeOf(name: string): string {
-    return `${this.publicName}: the type of ${JSON.stringify(name)}`;
+/**
+ * Returns the codec of a type, or one that refuses every value. A value whose type cannot be read gets 400, like an
+ * invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
+ */
+function codecOf(type: AnyType, name: string, codecs: CodecTable, reader: string): Codec {
+  namingErrors(`${reader}: the type of ${JSON.stringify(name)}`, () => {
+    assertType(type);
+  });
+  try {
+    return codecs.complete(type);
+  } catch (error) {
+    warnOnce(
+      'BINDONCE_UNREADABLE_TYPE',
+      `bindonce: ${reader}(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
+        `with 400, or undefined with required: false. ${(error as Error).message}`,
+      `${reader} ${name}`,
+    );
+    return unreadable;
   }
 }
 
 /** Codec of a type that cannot be read: every value is refused, as an invalid one is. */
-const unreadable: Codec<unknown> = {
+const unreadable: Codec = {
+  kind: 'scalar',
   name: 'value of a type that can be read',
-  shape: 'scalar',
-  fromText: ([text], location) => location.failValue(text, unreadable.name),
-  fromJson: (value, location) => location.failValue(value, unreadable.name),
+  text: () => undefined,
 };

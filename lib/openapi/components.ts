@@ -1,5 +1,7 @@
-import { stringify } from 'lossless-json';
-import type { Describable, JsonSchema, Schemas, SizeLimits } from '../binding/types/json-schema';
+import { schemaOf } from '../binding/declaration/describe';
+import type { Codec } from '../binding/types/codec';
+import { exactText } from '../binding/types/exact-text';
+import type { JsonSchema, Schemas, SizeLimits } from '../binding/types/json-schema';
 import { LOCATIONS, type Source } from '../problems/problem';
 import { freeName } from './names';
 import { standardSchemaIn, type JsonSchemaOf } from './standard-schema';
@@ -54,7 +56,7 @@ export class Components {
         direction,
         source,
         limits: bounds,
-        of: type => type.schema?.(schemas) ?? {},
+        of: type => schemaOf(type, schemas),
         ofStandard: schema => this.referable(standardSchemaIn(schema, direction, this.jsonSchemaOf), direction),
         named: (type, name, make) =>
           this.reference(name, this.textFor(type, direction, source), direction, () => make(inside)),
@@ -67,13 +69,13 @@ export class Components {
   }
 
   /** Returns the text of a schema with all nested ones: it tells whether another type of this name is the same. */
-  private textFor(root: Describable, direction: Schemas['direction'], source: Source | undefined): string {
+  private textFor(root: Codec, direction: Schemas['direction'], source: Source | undefined): string {
     // A type may contain itself; types that refer to each other would take factorial time if each were repeated.
-    const seen: Describable[] = [];
+    const seen: Codec[] = [];
     const texts: Schemas = {
       direction,
       source,
-      of: type => type.schema?.(texts) ?? {},
+      of: type => schemaOf(type, texts),
       named(type, name, make) {
         const at = seen.indexOf(type);
         return at >= 0 ? { seen: at } : { name, order: seen.push(type), ...make(texts) };
@@ -120,7 +122,7 @@ export class Components {
   }
 }
 
-const textOf = (schema: JsonSchema): string => stringify(schema) ?? '';
+const textOf = (schema: JsonSchema): string => exactText(schema) ?? '';
 
 /** Returns a value of the application as `JSON.stringify` writes it; a bigint that a double would round, as text. */
 export const plainJson = (value: unknown): unknown =>

@@ -1,5 +1,6 @@
 import type { SourceProperty } from '../binding/plan/source-properties';
-import { hasFile, takesFiles, type Codec } from '../binding/types/codec';
+import { schemaOfNames } from '../binding/declaration/describe';
+import { hasFile, notNull, takesFiles, type Codec } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import { schemaOfText, withoutNull, type Value } from './values';
 
@@ -17,18 +18,19 @@ export function valuesOf({ codec, required }: SourceProperty, schemas: Schemas):
  * @param around the types that are being taken apart: a type may contain itself.
  */
 function namesOf(
-  codec: Codec<unknown>,
+  codec: Codec,
   prefix: string,
   required: boolean,
-  around: readonly Codec<unknown>[],
+  around: readonly Codec[],
   schemas: Schemas,
 ): Value[] | undefined {
   const { properties, required: names = [] } = schemaOfNames(codec, schemas);
+  const type = notNull(codec);
   if (properties === undefined) return undefined;
   return Object.entries(properties as Record<string, JsonSchema>).flatMap(([property, schema]) => {
     const name = `${prefix}${property}`;
     const isRequired = required && (names as readonly string[]).includes(property);
-    const member = codec.memberAt?.(property)?.codec;
+    const member = (type.kind === 'object' ? type.fieldAt(property) : undefined)?.codec;
     const below = member && holdsFiles(member) ? namesBelow(member, name, isRequired, around, schemas) : undefined;
     const own = member ? schemaOfText(member, schema, schemas) : withoutNull(schema);
     return below ?? [{ name, required: isRequired, schema: own }];
@@ -37,23 +39,19 @@ function namesOf(
 
 /** Takes an object, or the first of a list of objects, below a name apart; undefined for a type without properties. */
 function namesBelow(
-  codec: Codec<unknown>,
+  codec: Codec,
   name: string,
   required: boolean,
-  around: readonly Codec<unknown>[],
+  around: readonly Codec[],
   schemas: Schemas,
 ): Value[] | undefined {
-  // A wrapper such as `optional` copies the codec, but not its functions. OpenAPI cannot list names of any depth.
-  if (around.some(({ parts }) => parts === codec.parts)) return [];
+  const type = notNull(codec);
+  // OpenAPI cannot list names of any depth.
+  if (around.some(one => notNull(one) === type)) return [];
   const within = [...around, codec];
-  if (!codec.isCollection) return namesOf(codec, `${name}.`, required, within, schemas);
-  const [item] = codec.parts?.() ?? [];
+  if (type.kind !== 'list') return namesOf(codec, `${name}.`, required, within, schemas);
   // Which items there are is not known, so no name is required.
-  return item && namesBelow(item, `${name}[0]`, false, within, schemas);
+  return namesBelow(type.item, `${name}[0]`, false, within, schemas);
 }
 
-const holdsFiles = (codec: Codec<unknown>): boolean => !takesFiles(codec) && hasFile(codec);
-
-/** Describes an object under the names that it has in a form or query. */
-export const schemaOfNames = (codec: Codec<unknown>, schemas: Schemas): JsonSchema =>
-  (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {};
+const holdsFiles = (codec: Codec): boolean => !takesFiles(codec) && hasFile(codec);

@@ -1,4 +1,4 @@
-import { endpoints, type EndpointDescription } from '../binding/endpoint-description';
+import { endpoints, type Endpoint } from '../binding/endpoint';
 import { guards } from '../idempotency/idempotency';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import type { Components } from './components';
@@ -15,7 +15,7 @@ export interface Operation {
   /** Method and path. */
   readonly where: string;
   readonly guard: ResolvedOptions | undefined;
-  readonly endpoint: EndpointDescription | undefined;
+  readonly endpoint: Endpoint | undefined;
 }
 
 /** The requests of an operation, as OpenAPI has them (3.1, section 4.8.10). */
@@ -44,8 +44,8 @@ export function requestOf(
   components: Components,
   security: Security,
 ): RequestObject {
-  const plan = endpoint?.endpoint.plan;
-  const limits = endpoint?.endpoint.options.limits;
+  const plan = endpoint?.plan;
+  const limits = endpoint?.options.limits;
   const from: SchemasFrom = source => components.schemasFor('request', limits, source);
   const { parameters, body, replacing }: Placement = plan
     ? placementOf(plan, endpoint, method, template.parameters, from)

@@ -1,12 +1,12 @@
-import { mustBeSent } from '../binding/declaration/dto-schema';
-import type { EndpointDescription } from '../binding/endpoint-description';
+import { mustBeSent, schemaOfNames } from '../binding/declaration/describe';
+import type { Endpoint } from '../binding/endpoint';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
 import type { SourceProperty } from '../binding/plan/source-properties';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { Source } from '../problems/problem';
 import type { PathParameter } from './express-paths';
-import { schemaOfNames, valuesOf } from './form-names';
+import { valuesOf } from './form-names';
 import { isReadIn, oneOfEach, valueOf, type SchemasFrom, type Value } from './values';
 
 /** A value outside of the body. */
@@ -49,7 +49,7 @@ type Sources = ReadonlyMap<Source, SourceProperty>;
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(
   plan: Plan,
-  { endpoint: { options } }: EndpointDescription,
+  { options }: Endpoint,
   method: string,
   pathParameters: readonly PathParameter[],
   from: SchemasFrom,

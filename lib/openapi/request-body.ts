@@ -1,5 +1,5 @@
-import { mustBeSent } from '../binding/declaration/dto-schema';
-import type { EndpointDescription } from '../binding/endpoint-description';
+import { mustBeSent } from '../binding/declaration/describe';
+import type { Endpoint } from '../binding/endpoint';
 import { isEmptyWithoutBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
 import { hasFile } from '../binding/types/codec';
@@ -15,7 +15,7 @@ type Kind = 'json' | 'form';
  */
 export function requestBodyOf(
   plan: Plan,
-  { endpoint: { options }, operation: { examples } }: EndpointDescription,
+  { options, operation: { examples } }: Endpoint,
   method: string,
   values: readonly BodyValue[],
   from: SchemasFrom,

@@ -69,7 +69,7 @@ function replayHeaders({ headerName, addHeaderToResponse, replayedHeader }: Reso
 
 /** Lists the problems that the middlewares of an operation can answer with. */
 function problemsOf({ guard, endpoint, route }: Operation, request: RequestObject): readonly ProblemCode[] {
-  const options = endpoint?.endpoint.options;
+  const options = endpoint?.options;
   const readsBody = request.requestBody !== undefined;
   const guardsBody = guard?.ignoreRequestBody === false && !usuallyHasNoBody(route.method);
   const hasQuery = request.parameters?.some(one => 'in' in one && one.in === 'query') === true;

@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../binding/endpoint-description';
+import type { Endpoint } from '../binding/endpoint';
 import type { SecurityRequirement } from '../binding/operation-options';
 import type { OpenApiOptions } from './openapi-options';
 
@@ -28,7 +28,7 @@ export class Security {
    * Returns the requirements of one operation; undefined where those of the document apply.
    * @throws TypeError for the name of a scheme that is not defined.
    */
-  of(endpoint: EndpointDescription | undefined): readonly SecurityRequirement[] | undefined {
+  of(endpoint: Endpoint | undefined): readonly SecurityRequirement[] | undefined {
     const { security } = this.options;
     if (!endpoint) return undefined;
     if (endpoint.operation.security) return this.checked(endpoint.operation.security);
@@ -58,12 +58,12 @@ export class Security {
 }
 
 /** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
-const needsCaller = ({ endpoint: { options, plan } }: EndpointDescription): boolean =>
+const needsCaller = ({ options, plan }: Endpoint): boolean =>
   !options.allowAnonymous ||
   (['claim', 'permission'] as const).some(source =>
     plan?.sourceProperties.get(source)?.some(({ required }) => required),
   );
 
 /** Returns true if the endpoint binds a claim or a permission of callers who have one. */
-const readsCaller = ({ endpoint: { plan } }: EndpointDescription): boolean =>
+const readsCaller = ({ plan }: Endpoint): boolean =>
   plan?.sourceProperties.has('claim') === true || plan?.sourceProperties.has('permission') === true;

@@ -1,6 +1,6 @@
-import { memberSchema, mustBeSent } from '../binding/declaration/dto-schema';
+import { memberSchema, mustBeSent, schemaOfText as textOf } from '../binding/declaration/describe';
 import type { SourceProperty } from '../binding/plan/source-properties';
-import type { Codec } from '../binding/types/codec';
+import { isTextOnly, type Codec } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import type { Source } from '../problems/problem';
 
@@ -29,12 +29,13 @@ export function valueOf(property: SourceProperty | undefined, source: Source, fr
  * Describes a value outside of JSON.
  * @param schema what describes it in JSON.
  */
-export function schemaOfText(codec: Codec<unknown>, schema: JsonSchema, schemas: Schemas): JsonSchema {
-  if (!codec.schemaOfText) return withoutNull(schema);
+export function schemaOfText(codec: Codec, schema: JsonSchema, schemas: Schemas): JsonSchema {
+  const own = textOf(codec, schemas);
+  if (!own) return withoutNull(schema);
   const { description, default: value } = schema;
   // The JSON of a list or an object is not the text described here.
   const text = typeof value === 'object' ? undefined : value;
-  return { ...codec.schemaOfText(schemas), ...(description !== undefined && { description }), default: text };
+  return { ...own, ...(description !== undefined && { description }), default: text };
 }
 
 /** Requires at least one item: outside of JSON, an empty array cannot be sent. */
@@ -46,9 +47,7 @@ function notEmpty(schema: JsonSchema): JsonSchema {
 
 /** Returns true if a source can have a value of a property. JSON holds no text that only a value parser reads. */
 export const isReadIn = (source: Source, property: SourceProperty | undefined): property is SourceProperty =>
-  property !== undefined &&
-  !(source === 'json' && property.codec.isTextOnly) &&
-  property.codec.blockedIn?.(source) === undefined;
+  property !== undefined && !(source === 'json' && isTextOnly(property.codec));
 
 /**
  * Leaves one value of each name, of which a client sends one. If several properties read it, the first describes it.

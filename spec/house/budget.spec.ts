@@ -21,16 +21,16 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_760, 58, ['idempotency']],
-  body: [1_235, 19, ['body']],
-  binding: [6_525, 128, ['binding']],
+  idempotency: [3_725, 50, ['idempotency']],
+  body: [1_240, 19, ['body']],
+  binding: [5_095, 100, ['binding']],
   openapi: [1_250, 16, ['openapi']],
-  client: [975, 18, ['client', 'client.ts']],
-  cli: [565, 14, ['cli']],
-  testing: [990, 19, ['testing', 'testing.ts']],
+  client: [560, 9, ['client', 'client.ts']],
+  cli: [360, 11, ['cli']],
+  testing: [595, 11, ['testing', 'testing.ts']],
   leaves: [
-    940,
-    31,
+    880,
+    28,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };

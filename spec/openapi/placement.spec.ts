@@ -1,7 +1,6 @@
-import express, { Router, type RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import {
   bindRequest,
-  bool,
   dto,
   field,
   formField,
@@ -10,22 +9,16 @@ import {
   fromHeader,
   int,
   optional,
-  queryParam,
-  routeParam,
   string,
   type AnyType,
 } from '../../lib';
 import { ask, type Sent } from '../support/ask';
 import { documentOf, operationOf, placesIn, type Operation } from '../support/described';
-import { expressVersions } from '../support/express-versions';
 import { bind } from '../support/one-endpoint';
 
 class Line extends dto({ sku: string }) {}
 const NOT_JSON = { dontBind: ['json'] } as const;
 const NOT_FORM = { dontBind: ['form'] } as const;
-const TEXT = { type: 'string' };
-const INT = { type: 'integer', format: 'int32' };
-const BOOL = { type: 'boolean' };
 const JSON_ONLY = { dontBind: ['form', 'route', 'query'] } as const;
 
 it.each<[string, AnyType, string[], readonly [ok: Sent, ...refused: Sent[]]]>([
@@ -93,31 +86,3 @@ it.each<[string, AnyType, boolean]>([
   expect((await bind(Dto, { path: '/x/7' }, { route })).status).toBe(200);
   expect((await bind(Dto, { path: '/x/nope' }, { route })).status).toBe(isRead ? 400 : 200);
 });
-
-describe.each(expressVersions)(
-  'path parameters whose names differ in case only are two (%s)',
-  (_version, framework) => {
-    it.each<[string, AnyType, Record<string, object>]>([
-      ['the last one is bound', dto({ id: routeParam(int) }), { Id: TEXT, id: INT }],
-      ['the first one is bound', dto({ Id: routeParam(int) }), { Id: INT, id: TEXT }],
-      ['both are bound', dto({ id: routeParam(int), Id: routeParam(bool) }), { Id: BOOL, id: INT }],
-      ['none is bound', dto({ q: queryParam(optional(int)) }), { Id: TEXT, id: TEXT }],
-    ])('%s', async (_what, Dto, schemas) => {
-      const inner = Router({ mergeParams: true }).get(
-        '/orders/:id',
-        bindRequest(Dto) as RequestHandler,
-        (_req, res) => {
-          res.json(null);
-        },
-      );
-      const app = framework().use('/shops/:Id', inner);
-      const { paths } = documentOf(app);
-      const { parameters = [] } = paths['/shops/{Id}/orders/{id}']?.['get'] as Operation;
-      const inPath = parameters.filter(one => one.in === 'path').map(({ name, schema }) => [name, schema]);
-      expect(Object.fromEntries(inPath)).toEqual(schemas);
-      const statusOf = async (path: string): Promise<number> => (await ask(app, { method: 'GET', path })).status;
-      const sample = (name: string): string => (schemas[name] === INT ? '7' : schemas[name] === BOOL ? 'true' : 'text');
-      expect(await statusOf(`/shops/${sample('Id')}/orders/${sample('id')}`)).toBe(200);
-    });
-  },
-);

@@ -142,22 +142,6 @@ describe.each(expressVersions)('%s', (name, framework) => {
       expect([status, JSON.parse(text)]).toEqual([422, [UNREAD]]);
     });
 
-    it.each(behind.slice(0, 3))('answers through an onProblem that takes its time: with %s', async (_what, mount) => {
-      const onProblem: OnProblem = async (problem, _req, res) => {
-        await new Promise(setImmediate);
-        await new Promise(resolve => setTimeout(resolve, 20));
-        res.status(422).json(problem.code);
-      };
-      const { routeValue: read } = configure({ onProblem });
-      const { status, text } = await answered(
-        handler(req => {
-          read(req, 'id', int);
-        }),
-        mount,
-      );
-      expect([status, text]).toEqual([422, '"validation-failed"']);
-    });
-
     // Where Express does not see the throw, it does not see what is passed on either.
     if (!how.includes('does not see'))
       it.each<[string, OnProblem]>([
@@ -190,33 +174,6 @@ describe.each(expressVersions)('%s', (name, framework) => {
         );
         expect([status, text, seen]).toEqual([418, 'mine', ['Problem']]);
       });
-
-    it.each<[string, OnProblem]>([
-      [
-        'by next',
-        async (problem, _req, _res, next) => {
-          await new Promise(resolve => setTimeout(resolve, 20));
-          next(problem);
-        },
-      ],
-      ['by rejecting', problem => Promise.reject(problem)],
-    ])(
-      'answers itself what onProblem passes on when error handlers have had their turn: %s',
-      async (_how, onProblem) => {
-        const { routeValue: read } = configure({ onProblem });
-        for (const [, mount] of behind.slice(0, 3))
-          expect(
-            problemIn(
-              await answered(
-                handler(req => {
-                  read(req, 'id', int);
-                }),
-                mount,
-              ),
-            )?.errors,
-          ).toEqual([UNREAD]);
-      },
-    );
 
     it('behind idempotency() the answer is the response of the handler: stored and replayed', async () => {
       let runs = 0;

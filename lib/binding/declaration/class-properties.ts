@@ -4,10 +4,8 @@ import { describe } from '../../options/check';
 import { ownValue } from '../reading/own-value';
 import { classNameOf } from '../types/class-name';
 import type { DtoClass } from '../types/property-type';
-import { bareInstance } from './bare-instance';
 import { namingErrors } from './declaration-error';
-import { hasMadeDefaults } from './default-value';
-import { baseClasses, declarationsOf, ownDeclarationsOf, type Declarations } from './declarations';
+import { declarationsOf, type Declarations } from './declarations';
 import type { PropertySpec } from './property';
 
 const known = new WeakMap<DtoClass<unknown>, ReadonlyMap<string, PropertySpec>>();
@@ -24,87 +22,32 @@ export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, Proper
 }
 
 /**
- * Takes initialisers (`rush = false`) as defaults: such a property may be missing, unless its declaration says
- * `required: true`. A required permission stays required.
+ * Takes initialisers (`rush = false`) as defaults: a property that a new instance has may be missing, unless its
+ * declaration says `required: true`. A required permission stays required.
  */
-function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
-  if (properties.size === 0) return properties;
-  const sample = sampleOf(Dto);
+function withInitialisers(Dto: DtoClass<unknown>, declared: Declarations): Declarations {
+  if (declared.size === 0) return declared;
+  const [sample, another] = namingErrors(
+    `${classNameOf(Dto)}: its constructor failed when called without arguments`,
+    () => [new Dto() as object, new Dto() as object] as const,
+  );
   return new Map(
-    [...properties].map(([name, spec]) => {
-      checkIsSettable(sample, name, classNameOf(Dto));
-      const found = ownValue(sample, name);
-      if (mustSayRequired(spec) && isInherited(found, name, Dto))
-        throw unclear(`${classNameOf(Dto)}.${name}`, found, spec);
-      const replacesInherited = spec.default !== undefined && isInherited(found, name, Dto);
-      const initial = replacesInherited ? undefined : found;
-      checkInitialiser(initial, spec, `${classNameOf(Dto)}.${name}`);
-      const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
-      const required = spec.required && !(mayBeInitial && initial !== undefined);
-      const isMadeByClass = Object.hasOwn(sample, name);
-      const makeInitial = (): unknown => ownValue(bareInstance(Dto) as object, name);
-      return [name, extended(spec, { required, initial, makeInitial, replacesInherited, isMadeByClass })];
+    [...declared].map(([name, spec]) => {
+      const value = ownValue(sample, name);
+      if (spec.kind === 'hasPermission') checkPermission(value, `${classNameOf(Dto)}.${name}`);
+      if (value === undefined || spec.requiresValue || spec.kind === 'hasPermission') return [name, spec];
+      // An identifier or the time is another one for each instance; two dates that are made at once can be equal.
+      const isTheSame = isDeepStrictEqual(value, ownValue(another, name));
+      const isShown = isTheSame && (spec.default !== undefined || !(value instanceof Date));
+      return [name, extended(spec, { required: false, initial: isShown ? value : undefined })];
     }),
   );
 }
 
-/**
- * Returns true if the initialiser of a property is, or may be, that of a base class. Fields that are compiled to
- * assignments (`useDefineForClassFields: false`) leave it in place where the derived class declares the property again.
- */
-function isInherited(value: unknown, name: string, Dto: DtoClass<unknown>): boolean {
-  const declaring = [...baseClasses(Dto)].find(one => [...ownDeclarationsOf(one)].some(own => own.has(name)));
-  const base: unknown = declaring && Object.getPrototypeOf(declaring);
-  if (value === undefined || typeof base !== 'function' || base === Function.prototype) return false;
-  const made = (): unknown => ownValue(bareInstance(base as DtoClass<unknown>) as object, name);
-  try {
-    const inherited = made();
-    // A base class may make another value for each instance, such as an id.
-    return isDeepStrictEqual(inherited, value) || !isDeepStrictEqual(inherited, made());
-  } catch {
-    // A base class that cannot be made by itself.
-    return false;
-  }
-}
-
-/**
- * Returns true for a claim, header or cookie that is required, as far as its own declaration says. A value that remains
- * of a base class must not silently stand in for what decides about identity and rights.
- */
-const mustSayRequired = ({ kind, required, requiresValue }: PropertySpec): boolean =>
-  (kind === 'fromClaim' || kind === 'fromHeader' || kind === 'fromCookie') && required && !requiresValue;
-
-/** Makes the error for a property of which it is not known whether it is required. */
-const unclear = (property: string, found: unknown, { kind }: PropertySpec): TypeError =>
-  new TypeError(
-    `${property} is ${describe(found)} at first, as in its base class, so it is not clear whether ${kind} requires a ` +
-      'value. Add required: true, or a default',
-  );
-
-/** @throws TypeError for a permission with an initialiser that is neither true nor false. */
-function checkInitialiser(initial: unknown, { kind }: PropertySpec, property: string): void {
-  if (kind === 'hasPermission' && initial !== undefined && typeof initial !== 'boolean')
+/** @throws TypeError for an initialiser that is neither true nor false. */
+function checkPermission(value: unknown, property: string): void {
+  if (value !== undefined && typeof value !== 'boolean')
     throw new TypeError(
-      `${property} is ${describe(initial)} at first, but hasPermission makes it true or false. Declare it as a boolean`,
+      `${property} is ${describe(value)} at first, but hasPermission makes it true or false. Declare it as a boolean`,
     );
-}
-
-/** @throws TypeError for a property that no value can be bound to. */
-function checkIsSettable(sample: object, name: string, owner: string): void {
-  const [found] = [...baseClasses(sample)].flatMap(one => Object.getOwnPropertyDescriptor(one, name) ?? []);
-  if (found ? (found.writable ?? found.set !== undefined) : Object.isExtensible(sample)) return;
-  throw new TypeError(
-    `${owner}.${name} cannot be set: it is read-only (a getter without a setter, or a constructor that freezes). ` +
-      'Make it a plain property, or leave it out of the declaration',
-  );
-}
-
-function sampleOf(Dto: DtoClass<unknown>): object {
-  const without = hasMadeDefaults(Dto)
-    ? 'without arguments, and without the defaults that functions make'
-    : 'without arguments';
-  return namingErrors(
-    `${classNameOf(Dto)}: its constructor failed when called ${without}`,
-    () => bareInstance(Dto) as object,
-  );
 }

@@ -1,6 +1,9 @@
 import type { DtoClass } from '../types/property-type';
 import type { PropertySpec } from './property';
 
+/** TC39 decorator metadata, which no runtime has yet: compiled code looks it up when a decorated class is made. */
+(Symbol as { metadata?: symbol }).metadata ??= Symbol.for('Symbol.metadata');
+
 /**
  * Key of a class's declarations: on the class itself (dto({...}), legacy decorators) or on its metadata object
  * (standard decorators). `Symbol.for`, so that two copies of this package understand each other's classes.
@@ -46,27 +49,13 @@ export function isDto(type: unknown): type is DtoClass<unknown> {
 
 /** Yields the declarations of a class and then those of its base classes. */
 export function* declarationsOf(Dto: object): Generator<Declarations> {
-  for (const own of baseClasses(Dto)) yield* ownDeclarationsOf(own);
-}
-
-/** Yields the declarations of a class itself. */
-export function* ownDeclarationsOf(own: object): Generator<Declarations> {
-  for (const holder of [metadataOf(own), own]) {
-    const declared = holder && Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES] : undefined;
-    if (declared) yield declared;
-  }
+  for (let own: object | null = Dto; own; own = Object.getPrototypeOf(own) as object | null)
+    for (const holder of [metadataOf(own), own]) {
+      const declared = holder && Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES] : undefined;
+      if (declared) yield declared;
+    }
 }
 
 function metadataOf(Dto: object): object | undefined {
   return Object.hasOwn(Dto, Symbol.metadata) ? (Dto as { [Symbol.metadata]?: object })[Symbol.metadata] : undefined;
-}
-
-/** Yields a class and then its base classes; of an object, its prototypes. */
-export function* baseClasses(Dto: object): Generator<object> {
-  for (
-    let one: object | null = Dto;
-    one !== null && one !== Function.prototype;
-    one = Object.getPrototypeOf(one) as object | null
-  )
-    yield one;
 }

@@ -5,14 +5,7 @@ import { bool, string } from '../types/scalar';
 import { namingErrors } from './declaration-error';
 import { decorate } from './decorate';
 import type { Fits } from './fits';
-import type { PropertyKind, PropertyOptions, PropertySpec } from './property';
-import {
-  checkProperty,
-  type FIELD_OPTIONS,
-  type JSON_OPTIONS,
-  type NAMED_OPTIONS,
-  type SINGLE_OPTIONS,
-} from './property-rules';
+import { checkProperty, type OPTIONS, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
 
 /** Marks the results of the functions below, and carries the type of the property's value. */
 declare const VALUE: unique symbol;
@@ -40,110 +33,72 @@ type Bound<T, O> = O extends { default: infer D } ? (undefined extends D ? T | u
 interface NoOptions {
   readonly required?: undefined;
 }
-type FieldOptions<T> = Pick<PropertyOptions<T>, (typeof FIELD_OPTIONS)[number]>;
-type JsonOptions<T> = Pick<PropertyOptions<T>, (typeof JSON_OPTIONS)[number]>;
-type SingleOptions<T> = Pick<PropertyOptions<T>, (typeof SINGLE_OPTIONS)[number]>;
-type NamedOptions<T> = Pick<PropertyOptions<T>, (typeof NAMED_OPTIONS)[number]>;
+type OptionsOf<X, K extends keyof typeof OPTIONS> = Pick<PropertyOptions<Infer<X>>, (typeof OPTIONS)[K][number]>;
+
+/** Declares a property that has the options of a group. */
+type Declare<K extends keyof typeof OPTIONS> = <
+  X extends AnyType,
+  const O extends OptionsOf<X, K> = NoOptions & OptionsOf<X, K>,
+>(
+  type: X,
+  options?: O,
+) => Property<Bound<Infer<X>, O>>;
+
+/** Declares a property that takes a whole source. */
+type DeclareWhole = <X extends AnyType>(type: X) => Property<Infer<X>>;
+
+const declaring = (kind: PropertyKind) => (type: AnyType, options?: PropertyOptions) => property(kind, type, options);
 
 /**
  * Binds from the JSON body, a form field, a route parameter or a query parameter (or those of them that the option
  * `fieldSources` names); a later source overwrites an earlier one: `?amount=9999` replaces the body's amount.
  */
-export function field<X extends AnyType, const O extends FieldOptions<Infer<X>> = NoOptions>(
-  type: X,
-  options?: O,
-): Property<Bound<Infer<X>, O>> {
-  return property('field', type, options);
-}
+export const field = declaring('field') as Declare<'field'>;
 
 /** Binds from the JSON body only: no form, route or query can set or replace the value. */
-export function jsonField<X extends AnyType, const O extends JsonOptions<Infer<X>> = NoOptions>(
-  type: X,
-  options?: O,
-): Property<Bound<Infer<X>, O>> {
-  return property('jsonField', type, options);
-}
+export const jsonField = declaring('jsonField') as Declare<'jsonField'>;
 
 /** Binds from a form field only. */
-export function formField<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
-  type: X,
-  options?: O,
-): Property<Bound<Infer<X>, O>> {
-  return property('formField', type, options);
-}
+export const formField = declaring('formField') as Declare<'single'>;
 
 /** Binds from a query parameter only. */
-export function queryParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
-  type: X,
-  options?: O,
-): Property<Bound<Infer<X>, O>> {
-  return property('queryParam', type, options);
-}
+export const queryParam = declaring('queryParam') as Declare<'single'>;
 
 /** Binds from a route parameter only. */
-export function routeParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
-  type: X,
-  options?: O,
-): Property<Bound<Infer<X>, O>> {
-  return property('routeParam', type, options);
-}
+export const routeParam = declaring('routeParam') as Declare<'single'>;
 
 /** Binds the whole JSON body to this property; no other property then binds from JSON. */
-export function fromBody<X extends AnyType>(type: X): Property<Infer<X>>;
-export function fromBody(type: AnyType, options?: unknown): Property<unknown> {
-  return whole('fromBody', type, options);
-}
+export const fromBody = declaring('fromBody') as DeclareWhole;
 
 /**
  * Binds the whole form to this property: an object whose properties are form fields (`title`, `author.name`,
  * `chapters[0].title`) or files. No other property then binds from the form.
  */
-export function fromForm<X extends AnyType>(type: X): Property<Infer<X>>;
-export function fromForm(type: AnyType, options?: unknown): Property<unknown> {
-  return whole('fromForm', type, options);
-}
+export const fromForm = declaring('fromForm') as DeclareWhole;
 
 /**
  * Binds the whole query to this property: an object whose properties are query parameters (`page`, `filter.status`,
  * `sort[0].by`).
  */
-export function fromQuery<X extends AnyType>(type: X): Property<Infer<X>>;
-export function fromQuery(type: AnyType, options?: unknown): Property<unknown> {
-  return whole('fromQuery', type, options);
-}
+export const fromQuery = declaring('fromQuery') as DeclareWhole;
 
 /**
  * Binds from the claims of the caller. With `required: false`, and without `fallback: false`, a caller without the
  * claim can send any value in body, form, route or query: never declare a property that decides about identity or
  * rights like this.
  */
-export function fromClaim<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
-  type: X,
-  options?: O,
-): Property<Bound<Infer<X>, O>> {
-  return property('fromClaim', type, options);
-}
+export const fromClaim = declaring('fromClaim') as Declare<'named'>;
 
 /**
  * Binds from a request header; with `required: false` also from body, form, route and query, unless `fallback: false`.
  */
-export function fromHeader<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
-  type: X,
-  options?: O,
-): Property<Bound<Infer<X>, O>> {
-  return property('fromHeader', type, options);
-}
+export const fromHeader = declaring('fromHeader') as Declare<'named'>;
 
 /**
  * Binds from a cookie (RFC 6265); with `required: false` also from body, form, route and query, unless `fallback:
  * false`.
  */
-export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
-  type: X,
-  options?: O,
-): Property<Bound<Infer<X>, O>> {
-  return property('fromCookie', type, options);
-}
+export const fromCookie = declaring('fromCookie') as Declare<'named'>;
 
 /**
  * Binds true if the caller has the permission. Otherwise, that is a failure (400, among all others), or the value
@@ -156,22 +111,7 @@ export function hasPermission(name: string, options: { readonly required?: boole
 }
 
 /** Binds the whole body as text, whatever its content type. */
-export function plainText(): Property<string>;
-export function plainText(options?: unknown): Property<string> {
-  return whole('plainText', string, options);
-}
-
-/** @throws TypeError for options, which only JavaScript can pass: they would be ignored. */
-function whole<V>(
-  kind: 'fromBody' | 'fromForm' | 'fromQuery' | 'plainText',
-  type: AnyType,
-  options: unknown,
-): Property<V> {
-  if (typeof options !== 'object' || options === null) return property(kind, type);
-  const remedy =
-    kind === 'plainText' ? 'the property is always the whole body' : `write ${kind}(optional(T)) if it may be missing`;
-  throw new TypeError(`${kind} takes no options; ${remedy}`);
-}
+export const plainText = (): Property<string> => property('plainText', string);
 
 /** @param permission the name of a permission, which is not an option. */
 function property<V>(

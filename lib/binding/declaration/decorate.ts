@@ -1,10 +1,9 @@
-import './metadata-symbol';
-import { initialDefault } from './default-value';
+import { defaultOf } from './default-value';
 import { declareProperty } from './declarations';
 import type { PropertyKind, PropertySpec } from './property';
 
 /** Makes the value of a field of a new instance. */
-type Initialise = (this: object, initial: unknown) => unknown;
+type Initialise = (initial: unknown) => unknown;
 
 /**
  * Declares the property of a decorated field. Standard decorators pass a context, legacy ones the prototype and the
@@ -20,9 +19,7 @@ export function decorate(
       const spec = declaredAs(context.name);
       declareProperty(metadataOf(kind, context), context.name, spec);
       if (spec.default === undefined) return undefined;
-      return function (initial) {
-        return initial === undefined ? initialDefault(this, spec) : initial;
-      };
+      return initial => (initial === undefined ? defaultOf(spec) : initial);
     }
     const isMethod = descriptor?.value !== undefined || descriptor?.get !== undefined || descriptor?.set !== undefined;
     if (typeof target === 'object' && target !== null && typeof context === 'string' && !isMethod) {

@@ -1,7 +1,6 @@
-import './metadata-symbol';
 import type { AnyType, Infer } from '../types/property-type';
 import { field, type Property } from './declare';
-import { initialDefault } from './default-value';
+import { defaultOf } from './default-value';
 import { declarationsIn, declareProperty } from './declarations';
 import type { PropertySpec } from './property';
 
@@ -26,11 +25,7 @@ export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
   const specs = Object.entries(shape).map(([name, entry]): [string, PropertySpec] => [name, specOf(name, entry)]);
   const defaults = specs.filter(([, spec]) => spec.default !== undefined);
   function Dto(this: object): void {
-    for (const [name, spec] of defaults) {
-      const value = initialDefault(this, spec);
-      // The setter of a derived class gets no value that is not there.
-      if (value !== undefined || !(name in this)) Object.assign(this, { [name]: value });
-    }
+    for (const [name, spec] of defaults) Object.assign(this, { [name]: defaultOf(spec) });
   }
   // An endpoint that declares its responses may read nothing of its requests.
   declarationsIn(Dto);

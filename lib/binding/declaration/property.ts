@@ -1,5 +1,7 @@
-import type { Source } from '../../problems/problem';
+import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
+import { SOURCES, type Source } from '../../problems/problem';
 import type { AnyType } from '../types/property-type';
+import { checkDefault } from './default-value';
 import type { Comparable } from './fits';
 
 /** How a property is declared: the name of the function. */
@@ -25,17 +27,8 @@ export interface PropertySpec extends PropertyOptions {
   readonly required: boolean;
   /** True if the options say `required: true`: then a default or an initialiser is not used. */
   readonly requiresValue?: boolean;
-  /**
-   * True if the class itself makes the property, with or without a value: compiled fields do
-   * (`useDefineForClassFields`).
-   */
-  readonly isMadeByClass?: boolean;
-  /** The value of the initialiser, if there is one. It counts more than `default`. */
+  /** The value of the initialiser, if each instance has the same. It counts more than `default`. */
   readonly initial?: unknown;
-  /** Makes the value of the initialiser once more, which may be another one: an id, the time. */
-  readonly makeInitial?: () => unknown;
-  /** True if the class makes the value of a base class, and declares a default of its own. */
-  readonly replacesInherited?: boolean;
 }
 
 /** A default value, or a function that makes it. */
@@ -64,16 +57,96 @@ export interface PropertyOptions<T = unknown> {
    */
   readonly jsonRequired?: boolean;
   /**
-   * The value if no source has one, which is copied for each request, or a function that makes it. An instance of a
-   * class of yours must be made by a function, or be frozen.
+   * The value if no source has one: plain data, which is copied for each request, or a function that makes it. The
+   * function is called for each instance, also where a value was sent.
    */
   readonly default?: Default<T>;
   /** Text about the property for the API description. Default none. */
   readonly description?: string;
   /**
-   * When true, which needs `required: false`, a claim, header or cookie that the request lacks is read from body, form,
+   * When true, with `required: false`, a claim, header or cookie that the request lacks is read from body, form,
    * route or query, where a client can send any value; set false for anything that decides about identity or rights.
    * Default with `required: false`: the option `fallback` of `bindRequest()`; otherwise false.
    */
   readonly fallback?: boolean | undefined;
+}
+
+/** The options that each kind of property has. */
+export const OPTIONS = {
+  field: ['bindFrom', 'jsonPropertyName', 'dontBind', 'required', 'jsonRequired', 'default', 'description'],
+  jsonField: ['jsonPropertyName', 'required', 'jsonRequired', 'default', 'description'],
+  single: ['bindFrom', 'required', 'jsonRequired', 'default', 'description'],
+  named: [
+    'name',
+    'required',
+    'jsonRequired',
+    'default',
+    'fallback',
+    'jsonPropertyName',
+    'bindFrom',
+    'dontBind',
+    'description',
+  ],
+  permission: ['required'],
+  none: [],
+} as const satisfies Readonly<Record<string, readonly (keyof PropertyOptions)[]>>;
+
+const optionsOf: Readonly<Record<PropertyKind, keyof typeof OPTIONS>> = {
+  field: 'field',
+  jsonField: 'jsonField',
+  formField: 'single',
+  queryParam: 'single',
+  routeParam: 'single',
+  fromClaim: 'named',
+  fromHeader: 'named',
+  fromCookie: 'named',
+  hasPermission: 'permission',
+  fromBody: 'none',
+  fromForm: 'none',
+  fromQuery: 'none',
+  plainText: 'none',
+};
+
+const aName: Rule = { expects: 'a name', accepts: value => typeof value === 'string' && value !== '' };
+
+const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
+  name: aName,
+  bindFrom: aName,
+  jsonPropertyName: text,
+  dontBind: { expects: 'an array of sources', accepts: Array.isArray },
+  required: boolean,
+  jsonRequired: boolean,
+  default: anything,
+  description: text,
+  fallback: boolean,
+};
+
+/** `fromHeader` has `name`; for other sources, that name is an option of its own. */
+const otherNames: ReadonlyMap<string, keyof PropertyOptions> = new Map([
+  ['name', 'bindFrom'],
+  ['jsonName', 'jsonPropertyName'],
+  ['optional', 'required'],
+]);
+
+/**
+ * Checks the options of a property.
+ * @throws TypeError for an option that this kind of property does not have, or an invalid value, also the default of
+ * one.
+ */
+export function checkProperty(kind: PropertyKind, options: PropertyOptions, property: string): void {
+  const names: readonly (keyof PropertyOptions)[] = OPTIONS[optionsOf[kind]];
+  if (names.length === 0 && Object.keys(options).length > 0)
+    throw new TypeError(`${kind} takes no options; write ${kind}(optional(T)) if it may be missing`);
+  const ruleOf = (name: keyof PropertyOptions): Rule =>
+    name === 'name' && kind === 'fromHeader' ? headerName : rules[name];
+  checkOptions(kind, options, Object.fromEntries(names.map(name => [name, ruleOf(name)])), otherNames);
+  if (kind === 'fromHeader' && options.name === undefined && !headerName.accepts(property))
+    throw new TypeError(
+      `${kind}: no header can have the name of the property, ${JSON.stringify(property)}; ` +
+        'give it one with the option name',
+    );
+  checkDefault(options.default);
+  const unknown = options.dontBind?.find(source => !SOURCES.includes(source));
+  if (unknown !== undefined)
+    throw new TypeError(`${kind}: dontBind has ${JSON.stringify(unknown)}; there are: ${SOURCES.join(', ')}`);
 }

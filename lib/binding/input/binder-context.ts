@@ -1,11 +1,13 @@
 import type { Request, Response } from 'express';
-import { hasEnded } from '../../http/exchange-end';
+import type { Awaitable } from '../../basics/awaitable';
 import type { ProblemLocation } from '../../problems/problem';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
+import { FoundValues } from '../reading/found-values';
 import { Location } from '../reading/location';
 import { lookupOf, namesBelow, type Lookup } from '../plan/lookup';
 import type { SerializerOptions } from '../types/serializer-options';
 import type { AnyType } from '../types/property-type';
+import type { Body } from './body';
 import type { Endpoint } from './endpoint';
 
 /** One request that is being bound. */
@@ -13,7 +15,6 @@ export class BinderContext<T = unknown> {
   /** Carries the type of the dto; it has no value at run time. */
   declare readonly bound?: T;
   private readonly noted: Failures;
-  private readonly hadEnded: boolean;
 
   constructor(
     /** The request that is being bound. */
@@ -22,10 +23,11 @@ export class BinderContext<T = unknown> {
     readonly res: Response,
     /** @internal */
     readonly endpoint: Endpoint,
+    /** @internal The body, where there is no request that brings it. */
+    readonly body?: Body,
   ) {
     const { limits, quoteValues } = endpoint.options;
     this.noted = new Failures(limits, quoteValues);
-    this.hadEnded = hasEnded(res);
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -61,8 +63,14 @@ export class BinderContext<T = unknown> {
     const known = plan && lookupOf(property, plan, this.req, where);
     const lookup: Lookup = known ?? { source: where ?? 'body', name: property };
     const location = this.locationOf(lookup.source, lookup.name);
-    for (const part of namesBelow(path, lookup)) location.enter(part);
-    location.fail('application', reason);
+    namesBelow(path, lookup)
+      .reduce<Location>((at, part) => at.below(part), location)
+      .fail('application', reason);
+  }
+
+  /** @internal Waits for all values that are not known yet. */
+  settle(): Awaitable<void> {
+    return this.noted.settle();
   }
 
   /** @throws a problem that lists the failures, if any. */
@@ -85,18 +93,43 @@ export class BinderContext<T = unknown> {
     if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req), emptyBody);
   }
 
-  /**
-   * @internal Returns true if the request has been answered while it is bound. The handler goes on with a response that
-   * was only begun, such as a stream of events.
-   */
-  isAnswered(): boolean {
-    return hasEnded(this.res) && !this.hadEnded;
+  /** @internal Makes the holder of the values that are found. */
+  foundOn<T extends object>(target: T): FoundValues<T> {
+    return new FoundValues(target, this.noted);
   }
 
   /** @internal Makes the location of a value; failures are reported under it. */
   locationOf(source: ProblemLocation, name: string): Location {
-    if (source !== 'json') return new Location(this.noted, source, name);
+    if (source !== 'json') return Location.at(this.noted, source, name);
     const whole = this.endpoint.plan?.wholeBody;
     return Location.inJson(this.noted, name, whole?.kind === 'json' ? whole.member.bindName : undefined);
   }
+}
+
+/**
+ * Makes the dto of a request. Invalid values are reported with `context.fail()`. A `Problem` that it throws is the
+ * answer, or goes to `onProblem`; any other error goes to Express.
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- A binder of no stated type is for any endpoint.
+export interface Binder<T = any> {
+  /**
+   * @param signal aborts when the client disconnects, except behind `idempotency()`, where the work continues for the
+   * retry.
+   */
+  bind(context: BinderContext<T>, signal: AbortSignal): T | Promise<T>;
+}
+
+/**
+ * Changes or checks a bound dto. In `configure()`, where it is called for all endpoints, the dto is unknown; a modifier
+ * may declare the type that it expects.
+ * @param signal the same signal as the binder's.
+ */
+export type Modifier<T = unknown> = ModifierOf<T>['modify'];
+
+/**
+ * TypeScript compares the parameters of a method in both directions: `(dto: PlaceOrder) => …` is also a modifier of
+ * unknown dtos.
+ */
+interface ModifierOf<T> {
+  modify(dto: T, Dto: AnyType, context: BinderContext, signal: AbortSignal): void | Promise<void>;
 }

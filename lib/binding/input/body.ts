@@ -10,7 +10,7 @@ import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { textIn, textIsGone } from './body-text';
 import { canBeStreamed, formIn, streamForm } from './form-body';
 import { accepts, unsupported, type Incoming } from './incoming';
-import type { ResolvedOptions } from './resolved-options';
+import type { ResolvedOptions } from './endpoint';
 import { originOf, originUnknown } from './text-origin';
 
 /** The body of a request as the dto can use it. `none`: the request has none, or the dto uses none. */
@@ -90,13 +90,14 @@ function jsonBody(received: Received, { req, mediaType, use, options: { limits }
     if (origin === 'JSON parser') return { kind: 'json', value: body };
     if (origin === 'unknown') throw originUnknown();
   }
-  return after(textIn(received, mediaType, limits), text => parseJson(text, use));
+  return after(textIn(received, mediaType, limits), text => jsonIn(text, use));
 }
 
 /** Matches text of nothing but the blanks of JSON (RFC 8259, section 2). */
 const BLANK = /^[\t\n\r ]*$/;
 
-function parseJson(text: string, use: BodyUse): Body {
+/** Reads the text of a JSON body. @throws a 400 problem */
+export function jsonIn(text: string, use: BodyUse): Body {
   if (BLANK.test(text)) return NONE;
   try {
     return { kind: 'json', value: use.needsExactNumbers ? parseExactly(text) : (JSON.parse(text) as unknown) };

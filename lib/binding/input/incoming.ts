@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyKind, MediaType } from '../../body/content/media-type';
 import { Problem } from '../../problems/problem';
 import type { BodyUse } from '../plan/body-use';
-import type { ResolvedOptions } from './resolved-options';
+import type { ResolvedOptions } from './endpoint';
 
 /** A request whose body is to be read. */
 export interface Incoming {

@@ -1,43 +1,27 @@
-import type { Source } from '../../problems/problem';
-import { ClassCode } from '../reading/class-code';
-import { compilerWith, neverThrowing, type Compile } from '../reading/compile';
 import { namingErrors } from '../declaration/declaration-error';
 import type { NamingPolicy } from '../types/naming-policy';
-import type { Location } from '../reading/location';
 import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
 import { classNameOf } from '../types/class-name';
 import type { Codec } from '../types/codec';
 import type { AnyType, Codecs, Infer } from '../types/property-type';
 import { remedyFor } from '../types/class-remedy';
-import { converted, converting, parsing, textThrough } from '../types/replaced-codec';
+import { replacedCodec } from '../types/replaced-codec';
 import { ownCodec } from './own-codec';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {
-  private made = new WeakMap<AnyType, Codec<unknown>>();
+  private made = new WeakMap<AnyType, Codec>();
   private readonly underWay = new Set<AnyType>();
   private readonly putOff: (() => void)[] = [];
 
   private readonly nameInJson: NamingPolicy;
-  private compile: Compile;
 
   constructor(
     private readonly serializer: SerializerOptions,
     private readonly valueParsers: readonly ValueParser[] = [],
   ) {
     this.nameInJson = namingPolicyOf(serializer);
-    this.compile = compilerWith(serializer.contexts ?? []);
-  }
-
-  /**
-   * Does the work that is done once, when a middleware is made. Codecs that are made later are made for a request,
-   * which must not fail because generated contexts are stale.
-   */
-  prepare<T>(work: () => T): T {
-    const prepared = work();
-    this.compile = compilerWith(neverThrowing(this.serializer.contexts ?? []));
-    return prepared;
   }
 
   /**
@@ -82,38 +66,19 @@ export class CodecTable implements Codecs {
     return name;
   }
 
-  codeFor(Dto: object): ClassCode {
-    return new ClassCode(classNameOf(Dto) || 'dto', this.compile);
-  }
-
   later(work: () => void): void {
     this.putOff.push(work);
   }
 
   /** Makes the type's own codec, with this endpoint's value parser and converter taking precedence. */
-  private make(type: AnyType): Codec<unknown> {
+  private make(type: AnyType): Codec {
     const parser = this.valueParsers.find(one => one.type === type);
     const converter = this.serializer.converters?.find(one => one.type === type);
     const own = ownCodec(type, this);
     if (own && !parser && !converter) return own;
-    if (own) {
-      const read = { ...own, ...(converter && converted(own, converter)) };
-      // A parser reads the text of an object whose properties are blocked there.
-      const blockedIn = (source: Source): string | undefined =>
-        source === 'json' ? read.blockedIn?.('json') : undefined;
-      return parser ? { ...read, ...parsing(parser, own.name), blockedIn } : read;
-    }
-    const name = classNameOf(type) || 'value';
+    const name = own?.name ?? (classNameOf(type) || 'value');
     if (!parser && !converter)
       throw new TypeError(`${name} has no declared properties and no static tryParse; ${remedyFor(type)}.`);
-    const json = converter
-      ? converting(converter, name)
-      : { isTextOnly: true, fromJson: (value: unknown, location: Location) => location.failValue(value, name) };
-    return {
-      name,
-      shape: 'scalar',
-      ...json,
-      ...(parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) }),
-    };
+    return replacedCodec(name, own, parser, converter);
   }
 }

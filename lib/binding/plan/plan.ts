@@ -1,8 +1,8 @@
-import type { Late } from '../../basics/late';
 import type { Source } from '../../problems/problem';
-import type { ReadFields } from '../reading/class-code';
+import type { FoundValues } from '../reading/found-values';
+import type { JsonObject } from '../reading/json-text';
 import { ownValue } from '../reading/own-value';
-import { jsonReaderOf, membersOf, type Member } from '../declaration/members';
+import { membersOf, type Member } from '../declaration/members';
 import type { Location } from '../reading/location';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
 import { completion, instancesOf } from '../declaration/instances';
@@ -10,15 +10,15 @@ import { propertiesOf } from '../declaration/class-properties';
 import { isDto } from '../declaration/declarations';
 import type { PropertySpec } from '../declaration/property';
 import { classNameOf } from '../types/class-name';
-import { needsExactNumbers, takesFiles, type Codec } from '../types/codec';
-import { readJson } from '../types/read-value';
+import { needsExactNumbers, notNull, takesFiles, type Codec } from '../types/codec';
+import { readFields, readOptionalJson } from '../types/read-json';
 import { assertType, isSchema } from '../types/assert-type';
 import { isOptional, type AnyType, type DtoClass } from '../types/property-type';
 import type { BodyUse } from './body-use';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
 import { sourcePropertiesOf, type SourceDefaults, type SourceProperty } from './source-properties';
-import { checkOneBody, checkSupply } from './supply';
+import { checkSupply } from './supply';
 import { wholeBodyOf, wholeSourcesOf, type WholeBody, type WholeSources } from './whole-source';
 import type { CodecTable } from './codec-table';
 
@@ -32,7 +32,7 @@ export interface Plan {
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
   /** Reads the fields of a JSON body. */
-  readonly reader: Late<ReadFields>;
+  readonly read: (found: FoundValues, json: JsonObject, at: Location) => void;
   /** The properties that the JSON body itself must contain. */
   readonly jsonRequired: readonly SourceProperty[];
   /** The sources of each property. */
@@ -56,7 +56,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
     assertType(Dto);
     if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs, defaults);
     const codec = codecs.complete(Dto);
-    if ((codec.shape !== 'list' && codec.shape !== 'schema') || takesFiles(codec))
+    if (!['list', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
       throw new TypeError(
         `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
       );
@@ -65,7 +65,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
 }
 
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
-function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
+function planForBody(codec: Codec, Dto: AnyType): Plan {
   const names = { property: 'body', bindName: '', jsonName: '' };
   const required = !isOptional(Dto);
   const spec: PropertySpec = { kind: 'fromBody', type: Dto, required };
@@ -79,7 +79,7 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
     count: 1,
     set: (dto, [value]) => Object.assign(dto, { body: value }),
     sourceProperties: new Map(),
-    reader: () => () => undefined,
+    read: () => undefined,
     jsonRequired: [],
     sourcesOf: new Map(),
     required: required ? [body] : [],
@@ -90,7 +90,6 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
 }
 
 function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: SourceDefaults): Plan {
-  const code = codecs.codeFor(Dto);
   const wholeSources = wholeSourcesOf(Dto, propertiesOf(Dto));
   const members = membersOf(Dto, codecs, spec => {
     const codec = codecs.complete(spec.type);
@@ -103,16 +102,16 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: Sour
   checkJsonNames(classNameOf(Dto), jsonProperties);
   const required = members.filter(member => member.required);
   const jsonRequired = jsonProperties.filter(member => member.jsonRequired);
-  checkOneBody(classNameOf(Dto), { required, jsonRequired, sourcesOf });
   const wholeBody = wholeBodyOf(members);
   const inJson = wholeBody?.kind === 'json' ? [wholeBody.member] : jsonProperties;
-  const setAll = code.setter(members.map(({ property }) => property));
   return {
-    create: instancesOf<unknown>(Dto, code),
+    create: instancesOf<unknown>(Dto),
     count: members.length,
-    set: setting(setAll, completion(Dto, code)),
+    set: setting(members, completion(Dto)),
     sourceProperties,
-    reader: jsonReaderOf(code, jsonProperties, ({ index }) => index, readIfSent),
+    read: (found, json, at) => {
+      readFields(jsonProperties, ({ index }) => index, readIfSent, found, json, at);
+    },
     jsonRequired,
     sourcesOf,
     required,
@@ -157,11 +156,12 @@ function bySource(sourcesOf: Plan['sourcesOf']): Map<Source, SourceProperty[]> {
 
 /** Reads a value of the JSON body. An absent one is skipped: another source may supply it. */
 const readIfSent = (member: Member, value: unknown, location: Location): unknown =>
-  value === undefined ? undefined : readJson(member, value, location);
+  value === undefined ? undefined : readOptionalJson(member, value, location);
 
-function setting(set: Late<Plan['set']>, complete: ((dto: object) => void) | undefined): Plan['set'] {
+function setting(members: readonly Member[], complete: ((dto: object) => void) | undefined): Plan['set'] {
   return (dto, values) => {
-    set()(dto, values);
+    for (const { property, index } of members)
+      if (values[index] !== undefined) (dto as Record<string, unknown>)[property] = values[index];
     complete?.(dto);
   };
 }

@@ -7,16 +7,16 @@ import type { AnyType } from '../types/property-type';
 
 /**
  * Finds the codec of a response value by its own declaration; undefined for a value that is not a dto or an array of
- * dtos.
+ * dtos of one class.
  */
-export type CodecOfInstance = (value: unknown) => Codec<unknown> | undefined;
+export type CodecOfInstance = (value: unknown) => Codec | undefined;
 
 /**
  * @param codecs the endpoint's codecs, with its naming policy and converters.
  * @param own the endpoint's own dto; its codec is made at once, because most handlers respond with it.
  */
 export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstance {
-  const known = new Map<object, Codec<unknown> | undefined>();
+  const known = new Map<object, Codec | undefined>();
   if (isDto(own)) known.set(own, codecFor(own, codecs));
   const codecOf: CodecOfInstance = value => {
     const Dto = classOf(value);
@@ -26,13 +26,11 @@ export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstanc
   };
   return value => {
     if (!Array.isArray(value)) return codecOf(value);
-    const items = value.map(one => (isNothing(one) ? undefined : codecOf(one)));
-    const areDtos = items.every((codec, index) => codec !== undefined || isNothing(value[index]));
-    return areDtos && items.some(codec => codec !== undefined) ? arrayOf(items) : undefined;
+    const codecs = new Set(value.filter(one => one !== undefined && one !== null).map(codecOf));
+    const [item, another] = codecs;
+    return codecs.size === 1 && !another ? item && { kind: 'list', name: 'array', item } : undefined;
   };
 }
-
-const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
 /** Returns the dto class of a value; undefined for a class with a `toJSON` of its own, which defines its JSON form. */
 function classOf(value: unknown): (new () => unknown) | undefined {
@@ -46,7 +44,7 @@ function classOf(value: unknown): (new () => unknown) | undefined {
  * Leaves a class that cannot be written to Express: the handler has done its work, and must not fail because of its
  * response.
  */
-function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | undefined {
+function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec | undefined {
   try {
     return codecs.complete(Dto);
   } catch (error) {
@@ -55,20 +53,3 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
     return undefined;
   }
 }
-
-/**
- * Makes the codec of an array whose items may be of several classes.
- * @param items their codecs; undefined for null.
- */
-function arrayOf(items: readonly (Codec<unknown> | undefined)[]): Codec<unknown> {
-  const write = (value: unknown): unknown[] => (value as unknown[]).map((one, at) => items[at]?.toJson?.(one) ?? one);
-  const plain = (value: unknown): unknown[] =>
-    (value as unknown[]).map((one, at) => items[at]?.toJson?.plain?.(one) ?? null);
-  const toJson = Object.assign(write, { plain });
-  const parts = (): Codec<unknown>[] => items.filter(codec => codec !== undefined);
-  return { name: 'array', shape: 'list', parts, fromText: refuse, fromJson: refuse, toJson };
-}
-
-const refuse = (): never => {
-  throw new TypeError('the codec of an array of dtos only writes');
-};

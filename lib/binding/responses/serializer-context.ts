@@ -4,27 +4,20 @@ import { namingErrors } from '../declaration/declaration-error';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
-import { INVALID, Location, withoutMark } from '../reading/location';
+import { Location, withoutMark } from '../reading/location';
 import {
   mergeSerializer,
   responsesRule,
   serializerRules,
-  type ResponseTypes,
   type SerializerOptions,
+  type SerializerTypes,
 } from '../types/serializer-options';
 import { needsExactNumbers, type Codec } from '../types/codec';
+import { readJson } from '../types/read-json';
 import { CodecTable } from '../plan/codec-table';
 import { notNestableIn } from '../plan/placement';
 import type { AnyType, Infer } from '../types/property-type';
 import { responseCodecs, writeJson } from './json-writer';
-
-/** The types of a serializer context, and its options. */
-export interface SerializerTypes<Q extends AnyType = AnyType> extends SerializerOptions {
-  /** Type of the JSON that is read. */
-  readonly request?: Q;
-  /** Types of the JSON that is written, by status. */
-  readonly responses?: ResponseTypes;
-}
 
 /** The application's rules for the JSON that a context reads. */
 interface ReadingRules {
@@ -38,7 +31,7 @@ const DEFAULT_RULES: ReadingRules = { limits: resolveLimits(), quoteValues: true
 /** Shared by every copy of this module in the process: an endpoint of one copy takes a context of another. */
 const CONTEXT = Symbol.for('bindonce.serializer-context');
 
-/** The compiled JSON reader and writer of one endpoint, made by {@link serializerContext}. */
+/** The JSON reader and writer of one endpoint, made by {@link serializerContext}. */
 export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly reader: Codec<Infer<Q>> | undefined;
   /** Says which property of the request is not in its JSON; an endpoint binds it, but `read()` cannot. */
@@ -91,8 +84,9 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     }
     const { limits, quoteValues } = this.rules;
     const failures = new Failures(limits, quoteValues);
-    const value = await this.reader.fromJson(this.parsed(json), Location.inJson(failures, ''));
-    if (value === INVALID || failures.list.length > 0) throw validationProblem(failures);
+    const value = await readJson(this.reader, this.parsed(json), Location.inJson(failures, ''));
+    await failures.settle();
+    if (failures.list.length > 0) throw validationProblem(failures);
     return withoutMark(value) as Infer<Q>;
   }
 
@@ -119,7 +113,7 @@ export class SerializerContext<Q extends AnyType = AnyType> {
 }
 
 /**
- * Compiles the JSON reader and writer of one endpoint, to be passed to it (`bindRequest(Dto, { serializerContext })`).
+ * Prepares the JSON reader and writer of one endpoint, to be passed to it (`bindRequest(Dto, { serializerContext })`).
  * Options that are not given are those of the endpoint.
  * @throws TypeError for a type that cannot be read or written; the message names the property.
  */

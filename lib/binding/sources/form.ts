@@ -1,6 +1,6 @@
 import type { Form } from '../../body/form/form';
 import { readByName, type SentPair } from './read-by-name';
-import type { ValueSource } from './value-source';
+import type { ValueSource } from './request-input';
 
 const NONE: Form = { fields: [], files: [] };
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../reading/json-text';
-import type { ValueSource } from './value-source';
+import type { ValueSource } from './request-input';
 
 /** The fields of a JSON object; names are case-sensitive. */
 export const json: ValueSource = {
@@ -7,9 +7,9 @@ export const json: ValueSource = {
   read(input, _sourceProperties, found) {
     const { body, plan } = input;
     // A body `null` has no values, like no body at all.
-    if (body.kind !== 'json' || body.value === null) return;
+    if (!plan || body.kind !== 'json' || body.value === null) return;
     const location = input.locationOf('json', '');
-    if (isJsonObject(body.value)) plan.reader()(found, body.value, location);
+    if (isJsonObject(body.value)) plan.read(found, body.value, location);
     else location.failValue(body.value, 'JSON object');
   },
 };

@@ -1,4 +1,4 @@
-import type { ValueSource } from './value-source';
+import type { ValueSource } from './request-input';
 
 /**
  * The permissions of the caller: true if the caller has the permission of that exact name. No other source binds to

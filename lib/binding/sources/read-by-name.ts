@@ -1,6 +1,6 @@
 import type { FoundValues } from '../reading/found-values';
-import { INVALID, type Location } from '../reading/location';
-import { readFlat } from '../types/read-value';
+import { INVALID } from '../reading/location';
+import { readFlat, readNames } from '../types/read-names';
 import type { SourceProperty } from '../plan/source-properties';
 import { firstPart, hasParts, levelsOf } from '../reading/name-parts';
 import { NameTree, type Sent } from '../reading/name-tree';
@@ -29,29 +29,18 @@ export function readByName(
     }
     return;
   }
-  const root = NameTree.of(
-    pairs.filter(pair => isReadable(pair, name => input.locationOf(source, name)) && isShallow(pair[0], source, input)),
-  );
+  const root = NameTree.of(pairs.filter(pair => isReadable(pair, source, input) && isShallow(pair[0], source, input)));
   const undecodable = new Set(pairs.filter(([, , mark]) => mark === 'unreadable').map(([name]) => firstPart(name)));
   for (const sourceProperty of sourceProperties) {
     const { index, codec, required, name, isRoot } = sourceProperty;
-    const tree = isRoot ? root : ((source === 'route' ? exactly(name, pairs) : undefined) ?? root.at(name));
+    const tree = isRoot ? root : root.at(name);
     // Such a value was sent: the property is not missing in another source.
     if (!isRoot && undecodable.has(firstPart(name))) found.put(index, INVALID);
     if (!tree) continue;
     const location = input.locationOf(source, name);
     // A required object that takes all names exists even if none of them was sent.
-    found.put(index, isRoot ? codec.fromNames?.(tree, location, required) : readFlat(sourceProperty, tree, location));
+    found.put(index, isRoot ? readNames(codec, tree, location, required) : readFlat(sourceProperty, tree, location));
   }
-}
-
-/**
- * Returns the value of exactly this name. With `mergeParams`, a route may have parameters whose names differ in case
- * only: `/c/:ID` and below it `/x/:id`.
- */
-export function exactly(name: string, pairs: readonly SentPair[]): NameTree | undefined {
-  const pair = pairs.find(([one]) => one === name);
-  return pair && NameTree.leaf(pair[1]);
 }
 
 /**
@@ -69,9 +58,11 @@ function singleValues(pairs: readonly SentPair[]): ReadonlyMap<string, Sent> | u
 }
 
 /** Refuses a name or value that cannot be decoded, even under an unknown name: decoded, it might be a declared one. */
-export function isReadable([name, , mark]: SentPair, locationOf: (name: string) => Location): boolean {
+function isReadable([name, , mark]: SentPair, source: 'form' | 'route' | 'query', input: RequestInput): boolean {
   if (mark !== 'unreadable') return true;
-  locationOf(name).failUndecodable('The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.');
+  input
+    .locationOf(source, name)
+    .failUndecodable('The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.');
   return false;
 }
 

@@ -236,10 +236,6 @@ describe('fieldSources', () => {
     const sent = { path: '/?by=x', json: { by: 'x', sku: 'tea' } };
     expect((await bind(Order, sent, bodyOnly)).dto).toEqual({ sku: 'tea' });
   });
-
-  it('refuses a jsonField in the class of fromQuery, which no query can fill', () => {
-    expect(() => bindRequest(class Find extends dto({ filter: fromQuery(InShape) }) {})).toThrow(/Find\.filter/);
-  });
 });
 
 describe('fallback', () => {

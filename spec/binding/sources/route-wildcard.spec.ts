@@ -19,11 +19,6 @@ import { ask } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
 const [, [, express4 = express]] = expressVersions as [unknown, readonly [string, () => Express]];
-/** The route of everything below /files, and what its parameter is called, in both majors. */
-const wildcards: readonly [string, () => Express, string, string][] = [
-  ['Express 5', express, '/files/*path', 'path'],
-  ['Express 4', express4, '/files/*', '0'],
-];
 
 class Path {
   constructor(readonly text: string) {}
@@ -32,14 +27,11 @@ class Path {
   }
 }
 
-describe.each(wildcards)('a wildcard of %s', (_version, framework, route, name) => {
+describe('a wildcard of Express 5', () => {
+  const [route, name] = ['/files/*path', 'path'];
   const reading = async (type: AnyType, path: string): Promise<unknown> => {
     class File extends dto({ at: routeParam(type, { bindFrom: name }) }) {}
-    const {
-      status,
-      dto: bound,
-      errors,
-    } = await bind(File, { method: 'GET', path: `/files/${path}` }, { framework, route });
+    const { status, dto: bound, errors } = await bind(File, { method: 'GET', path: `/files/${path}` }, { route });
     return status === 200 ? bound?.at : errors;
   };
 
@@ -75,7 +67,7 @@ describe.each(wildcards)('a wildcard of %s', (_version, framework, route, name) 
   });
 
   it('is read without a dto in the same way', async () => {
-    const app = framework().get(route, (req, res) => {
+    const app = express().get(route, (req, res) => {
       res.json([
         routeValue(req, name, string),
         routeValue(req, name, list(string)),
@@ -88,13 +80,19 @@ describe.each(wildcards)('a wildcard of %s', (_version, framework, route, name) 
 
   it('has the place of the route in the order of sources', async () => {
     class File extends dto({ at: field(string, { bindFrom: name }) }) {}
-    expect((await bind(File, { json: { at: 'json' }, path: '/files/a/b' }, { framework, route })).dto).toEqual({
+    expect((await bind(File, { json: { at: 'json' }, path: '/files/a/b' }, { route })).dto).toEqual({
       at: 'a/b',
     });
-    expect(
-      (await bind(File, { json: { at: 'json' }, path: `/files/a/b?${name}=query` }, { framework, route })).dto,
-    ).toEqual({ at: 'query' });
+    expect((await bind(File, { json: { at: 'json' }, path: `/files/a/b?${name}=query` }, { route })).dto).toEqual({
+      at: 'query',
+    });
   });
+});
+
+it('a wildcard of Express 4 is text, under its number', async () => {
+  class File extends dto({ at: routeParam(string, { bindFrom: '0' }) }) {}
+  const at = { framework: express4, route: '/files/*' };
+  expect((await bind(File, { method: 'GET', path: '/files/a/b' }, at)).dto).toEqual({ at: 'a/b' });
 });
 
 it('another parameter is one text, in a list too', async () => {

@@ -15,7 +15,6 @@ import {
   timeSpan,
   type AnyType,
 } from '../../../lib';
-import { warned } from '../../../lib/warnings/warn-once';
 import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
@@ -84,19 +83,6 @@ it.each<[string, AnyType, unknown, unknown]>([
   expect(seen).toEqual([value, value]);
 });
 
-it.each(expressVersions)(
-  'of two parameters whose names differ in case only, the one of exactly the declared name is read: %s',
-  async (_name, framework) => {
-    class Item extends dto({ id: routeParam(int), ID: routeParam(int) }) {}
-    const inner = Router({ mergeParams: true }).get('/x/:id', bindRequest(Item), (req, res) => {
-      res.json([req.dto, routeValue(req, 'id', int), routeValue(req, 'ID', int)]);
-    });
-    const app = framework().use('/c/:ID', inner);
-    const { body } = await ask(app, { method: 'GET', path: '/c/1/x/2' });
-    expect(body).toEqual([{ id: 2, ID: 1 }, 2, 1]);
-  },
-);
-
 it('a parameter that a middleware in front has replaced by an object is missing', async () => {
   const load: RequestHandler = (req, _res, next) => {
     Object.assign(req.params, { v: { id: 5 } });
@@ -128,92 +114,5 @@ describe.each(expressVersions)('mounted, %s', (_name, framework) => {
     });
     const { status, body } = await ask(app, { method: 'GET', path: '/shops/x/more/path?page=2' });
     expect([status, body]).toEqual([200, { shop: 'x', page: 2 }]);
-  });
-});
-
-describe('a required parameter that the route does not have', () => {
-  type Mount = (app: express.Express, endpoint: express.RequestHandler) => void;
-  /** Refuses a request for lack of the parameter, and returns the warnings. */
-  const warnings = async (mount: Mount, path: string, name = 'customer', framework = express): Promise<string[]> => {
-    const app = framework();
-    class Charge extends dto({ v: routeParam(int, { bindFrom: name }) }) {}
-    mount(app, bindRequest(Charge));
-    warned.clear();
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    expect((await ask(app, { method: 'GET', path })).status).toBe(400);
-    const texts = warn.mock.calls.map(([text]) => String(text));
-    warn.mockRestore();
-    return texts;
-  };
-  type Path = string | RegExp | readonly Path[];
-  const at =
-    (path: Path): Mount =>
-    (app, endpoint) =>
-      app.get(path as string, endpoint);
-  const frameworks = new Map(expressVersions);
-
-  it.each<[version: string, route: Path, name: string, path: string]>([
-    ['Express 5', '/c{/:customer}', 'customer', '/c'],
-    ['Express 5', '/c{/:Customer}', 'customer', '/c'],
-    ['Express 5', '/c{/*rest}', 'rest', '/c'],
-    ['Express 5', '/c{/:"the customer"}', 'the customer', '/c'],
-    ['Express 5', '/c{/:"the \\"customer"}', 'the "customer', '/c'],
-    ['Express 5', '/c{/:größe}', 'größe', '/c'],
-    ['Express 5', ['/c', ['/c/:customer']], 'customer', '/c'],
-    ['Express 5', /^\/(?<customer>\d+)?$/, 'customer', '/'],
-    ['Express 5', /^\/(\d+)?$/, '0', '/'],
-    ['Express 4', '/c/:customer?', 'customer', '/c'],
-    ['Express 4', '/c/:Customer(\\d+)?', 'customer', '/c'],
-    ['Express 4', '/c/:customer([a-z]+)?', 'customer', '/c'],
-    ['Express 4', ['/c', '/c/:customer'], 'customer', '/c'],
-    ['Express 4', ['/c', '/c/*'], '0', '/c'],
-    ['Express 4', /^\/(?<customer>\d+)?$/, 'customer', '/'],
-  ])('is refused without a warning if it is optional in the path: %s, %p', async (version, route, name, path) => {
-    expect(await warnings(at(route), path, name, frameworks.get(version))).toEqual([]);
-  });
-
-  it('is warned of once at each route, and once for each parameter that is missing there', async () => {
-    class Charge extends dto({ customer: routeParam(int) }) {}
-    class Refund extends dto({ refund: routeParam(int) }) {}
-    const app = express().get('/a', bindRequest(Charge)).get('/b', bindRequest(Charge)).get('/c', bindRequest(Refund));
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    for (const path of ['/a', '/b', '/c', '/a', '/b', '/c']) await ask(app, { method: 'GET', path });
-    expect(
-      warn.mock.calls.map(([text]) =>
-        String(text)
-          .match(/"\w+"|\(\S+\)/g)
-          ?.join(' '),
-      ),
-    ).toEqual(['"customer" (/a)', '"customer" (/b)', '"refund" (/c)']);
-    warn.mockRestore();
-  });
-
-  it.each<[version: string, route: Path, name: string, path: string]>([
-    ['Express 5', '/orders/:orderId', 'id', '/orders/7'],
-    ['Express 5', '/orders/:idOfOrder', 'id', '/orders/7'],
-    ['Express 5', '/orders/*rest', 'res', '/orders/7'],
-    ['Express 5', '/id/:"the id"', 'id', '/id/7'],
-    ['Express 5', '/\\:id/:order', 'id', '/:id/7'],
-    ['Express 5', '/orders/:ids', 'i.s', '/orders/7'],
-    ['Express 5', /^\/(?<orderId>\d+)$/, 'id', '/7'],
-    ['Express 5', /^\/(?<!id)(\d+)$/, 'id', '/7'],
-    ['Express 5', ['/id', '/orders/:orderId'], 'id', '/id'],
-    ['Express 4', '/orders/:orderId(\\d+)', 'id', '/orders/7'],
-    ['Express 4', '/orders/:orderId(\\d+)', '0', '/orders/7'],
-    ['Express 4', '/orders/:orderId?', 'id', '/orders'],
-    ['Express 4', '/orders/*rest', 'rest', '/orders/7rest'],
-    ['Express 4', /^\/(?<orderId>\d+)$/, 'id', '/7'],
-  ])('is told, although the path has something like it: %s, %p, %s', async (version, route, name, path) => {
-    expect(await warnings(at(route), path, name, frameworks.get(version))).toEqual([
-      expect.stringContaining(`requires the route parameter "${name}"`),
-    ]);
-  });
-
-  it('is refused, and the application is told where it is mounted, and what to do', async () => {
-    const below: Mount = (app, endpoint) => app.use('/c/:customer', Router().get('/orders', endpoint));
-    expect(await warnings(below, '/c/1/orders')).toEqual([
-      'bindRequest: a dto requires the route parameter "customer", and where the middleware is mounted (/orders), there is no parameter of this name, so each request gets 400. Correct the name or the path; a router has parameters of the path above it only with mergeParams: true.',
-    ]);
-    expect(await warnings((app, endpoint) => app.use(endpoint), '/')).toEqual([]);
   });
 });
