@@ -86,19 +86,6 @@ module.exports = {
       displayName: 'legacy decorators',
       testMatch: ['<rootDir>/spec/legacy-decorators/**/*.spec.ts'],
     },
-    // The specs of binding once more, with the code that `npx bindonce generate` writes.
-    {
-      ...compiled,
-      displayName: 'generated',
-      testMatch: ['<rootDir>/spec/binding/**/*.spec.ts'],
-      testPathIgnorePatterns: [
-        '/node_modules/',
-        'spec/binding/types/scalar-long-texts.spec.ts',
-        'spec/binding/reading/compile.spec.ts',
-        'spec/binding/types/generated-contexts.spec.ts',
-      ],
-      setupFilesAfterEnv: ['<rootDir>/spec/support/generated-contexts.ts'],
-    },
     {
       ...compiled,
       displayName: 'long',

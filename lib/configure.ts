@@ -17,7 +17,7 @@ import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idemp
 import type { IdempotencyOptions } from './idempotency/options/options';
 import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';
 import { checkOptions, fn, object, type Rule } from './options/check';
-import { snapshotOf } from './options/snapshot';
+import { snapshotOf } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';
 
 const absoluteUri: Rule = {
@@ -52,7 +52,7 @@ export interface Configured extends ValueReaders {
   /** {@link bind} with these defaults. */
   readonly bind: Bind;
   /**
-   * {@link serializerContext} with the naming policy, converters, generated contexts, limits and `quoteValues` of these
+   * {@link serializerContext} with the naming policy, converters, contexts, limits and `quoteValues` of these
    * defaults.
    */
   readonly serializerContext: typeof serializerContext;

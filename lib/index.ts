@@ -56,14 +56,14 @@ export type { JsonConverter } from './binding/types/json-converter';
 export type { NamingPolicy, NamingPolicyName } from './binding/types/naming-policy';
 export type { BindingOptions } from './binding/options';
 export { RequestBinder } from './binding/request-binder';
-export {
-  serializerContext,
-  type SerializerContext,
-  type SerializerTypes,
-} from './binding/responses/serializer-context';
-export { generatedContexts, type RegisterContexts, type RegistrationOptions } from './binding/types/generated-contexts';
-export type { GeneratedContexts } from './binding/reading/compile';
-export type { ResponseTypes, SerializerOptions } from './binding/types/serializer-options';
+export { serializerContext, type SerializerContext } from './binding/responses/serializer-context';
+export { generatedContexts, type RegisterContexts } from './binding/responses/generated-contexts';
+export type {
+  GeneratedContexts,
+  ResponseTypes,
+  SerializerOptions,
+  SerializerTypes,
+} from './binding/types/serializer-options';
 export { valueParserFor, type ValueParser } from './binding/types/value-parser';
 export type { Bind, SentParts, SentValues } from './binding/bind';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';

@@ -39,7 +39,7 @@ export function makeBindRequest<D extends AnyType>(
           void discardStored(req);
           return;
         }
-        if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, bindRequest, ofInstance);
+        if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
         Object.assign(req, { dto });
         next();
       },

@@ -10,7 +10,7 @@ import { endpointFor, type Endpoint } from './endpoint';
 import { BinderContext } from './input/binder-context';
 import { jsonIn, type Body } from './input/body';
 import { mergeBinding, type BindingOptions } from './options';
-import { neverThrowing } from './reading/compile';
+import { exactText } from './types/exact-text';
 import type { AnyType, Infer } from './types/property-type';
 
 type Scalar = string | number | bigint | boolean;
@@ -130,7 +130,11 @@ function bodyOf({ body, form }: SentParts, { plan }: Endpoint): Body {
   if (form !== undefined) return { kind: 'form', form: { fields: pairsOf(form), files: [] } };
   if (body === undefined || !plan) return { kind: 'none' };
   const bytes = bytesIn(body);
-  const text = bytes ? bytes.toString() : typeof body === 'string' ? body : JSON.stringify(body);
+  const text = bytes
+    ? bytes.toString()
+    : typeof body === 'string'
+      ? body
+      : (exactText(body, undefined, (_name, one) => one) ?? '');
   return plan.body.text ? { kind: 'text', text, form: undefined } : jsonIn(text, plan.body);
 }
 
@@ -149,6 +153,4 @@ const optionsOfBind = (options: BindingOptions): BindingOptions => ({
   allowFormData: { urlEncoded: true },
   claims: req => sentWith(req).claims,
   permissions: req => sentWith(req).permissions ?? permissionsIn(sentWith(req).claims),
-  // The first call prepares the binding, and must not fail.
-  contexts: neverThrowing(options.contexts ?? []),
 });

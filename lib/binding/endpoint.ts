@@ -36,26 +36,24 @@ export const endpoints = new Descriptions<Endpoint>('binding');
  * @throws TypeError that names the option, or the class and the property that cannot be bound or written.
  */
 export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRequest'): Endpoint {
-  const options = resolveOptions(given);
+  const options = resolveOptions(given, Dto);
   checkSerializerContext(given.serializerContext, Dto, owner);
   const binder = binderFrom(given.binder ?? new RequestBinder(), Dto, owner);
   const codecs = new CodecTable(options.serializer, options.valueParsers);
-  return codecs.prepare(() => {
-    const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, options, owner) : undefined;
-    if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
-    if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
-    return {
-      Dto,
-      options,
-      plan,
-      binder,
-      modifier: given.modifier,
-      responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
-      ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
-      operation: bindingSnapshot(given).openapi ?? {},
-      allowAnonymous: given.allowAnonymous,
-    };
-  });
+  const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, options, owner) : undefined;
+  if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
+  if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
+  return {
+    Dto,
+    options,
+    plan,
+    binder,
+    modifier: given.modifier,
+    responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
+    ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
+    operation: bindingSnapshot(given).openapi ?? {},
+    allowAnonymous: given.allowAnonymous,
+  };
 }
 
 /** Checks the type of the JSON that a serializer context reads. @throws TypeError for another one than the dto. */

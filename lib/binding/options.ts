@@ -1,8 +1,7 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
 import { boolean, checkOptions, fn, isClass, object, objectWith, type Rule } from '../options/check';
-import { withDefaults } from '../options/merge';
-import { snapshotOf } from '../options/snapshot';
+import { snapshotOf, withDefaults } from '../options/merge';
 import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
 import type { Binder, Modifier } from './input/binder-context';
@@ -152,8 +151,11 @@ function isBinder(value: unknown): boolean {
 /** Excludes functions, which the compiler takes for binders because of `Function.prototype.bind`. */
 type BinderObject<T> = Binder<T> & { readonly [Symbol.hasInstance]?: never };
 
-/** @throws TypeError for an unknown option or an invalid value. */
-export function resolveOptions(given: BindingOptions): ResolvedOptions {
+/**
+ * @param Dto the dto of the endpoint, by which its context is found.
+ * @throws TypeError for an unknown option or an invalid value.
+ */
+export function resolveOptions(given: BindingOptions, Dto?: AnyType): ResolvedOptions {
   checkOptions('bindRequest', given, bindingRules);
   const options = bindingSnapshot(given);
   const {
@@ -170,7 +172,8 @@ export function resolveOptions(given: BindingOptions): ResolvedOptions {
     quoteValues = true,
   } = options;
   checkOperation(options.openapi ?? {});
-  const { types: contextTypes = {}, defaults = {} } = options.serializerContext ?? {};
+  const context = options.serializerContext ?? options.contexts?.find(({ types }) => Dto && types.request === Dto);
+  const { types: contextTypes = {}, defaults = {} } = context ?? {};
   const limits = resolveLimits(options.limits);
   const callerOf = (req: Request): Claims | undefined => asClaims(claims(req));
   const serializer = mergeSerializer(mergeSerializer(defaults, options), contextTypes);

@@ -10,7 +10,6 @@ import { BinderContext } from './input/binder-context';
 import type { ResolvedOptions } from './input/endpoint';
 import { CodecTable } from './plan/codec-table';
 import type { SourceProperty } from './plan/source-properties';
-import { neverThrowing } from './reading/compile';
 import { FoundValues } from './reading/found-values';
 import { cookie } from './sources/cookie';
 import { header } from './sources/header';
@@ -55,9 +54,7 @@ export interface ValueReaders {
 
 /** Makes the readers for an application's options. */
 export function valueReaders(options: ResolvedOptions, answering?: Answering): ValueReaders {
-  // Codecs are made for a request, which must not fail because generated contexts are stale.
-  const contexts = neverThrowing(options.serializer.contexts);
-  const codecs = new CodecTable({ ...options.serializer, contexts }, options.valueParsers);
+  const codecs = new CodecTable(options.serializer, options.valueParsers);
   const readerOf = (source: ValueSource, kind: SourceProperty['spec']['kind']): ReadValue => {
     const reader = `${source.name}Value`;
     const read = (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {

@@ -13,7 +13,7 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
 
 const usage = `Usage: bindonce <command> [options]
 
-  generate      compiles the readers and writers of JSON ahead of time
+  generate      writes a module with the serializer contexts of dto classes
   openapi       writes the OpenAPI document of an application
 
   <command> --help      the options of a command

@@ -1,6 +1,5 @@
-import { types } from 'node:util';
 import { isThenable } from '../basics/awaitable';
-import { entriesOf } from './entries';
+import { isPlain } from './merge';
 
 /** The condition on the value of an option. */
 export interface Rule {
@@ -23,9 +22,9 @@ export function checkOptions(
 ): void {
   if (isRequestOrResponse(options))
     throw new TypeError(`${owner} was passed to Express without being called. Mount what it returns: ${owner}(…).`);
-  if (typeof options !== 'object' || options === null || Array.isArray(options) || builtInName(options))
+  if (!isPlain(options) || isThenable(options))
     throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
-  for (const [name, value] of entriesOf(options)) {
+  for (const [name, value] of Object.entries(options as object)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (!rule) {
       const nearest = suggestion(otherNames.get(name) ?? name, Object.keys(rules));
@@ -113,21 +112,10 @@ export function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${firstOf(value)}`;
-  const builtIn = builtInName(value);
-  if (builtIn) return builtIn;
-  const names = Object.getPrototypeOf(value) === Object.prototype ? Object.keys(value) : [];
-  return names.length > 0 && names.length <= FEW ? `an object with ${names.join(', ')}` : 'an object';
-}
-
-/**
- * Names an object that has no options of its own, and so would silently stand for none. An instance of any other class
- * may have them.
- */
-function builtInName(value: object): string | undefined {
   if (isThenable(value)) return 'a promise: await it first';
-  if (types.isMap(value)) return 'a Map';
-  if (types.isSet(value)) return 'a Set';
-  return types.isDate(value) ? 'a Date' : undefined;
+  if (!isPlain(value)) return `an instance of ${value.constructor.name || 'a class'}`;
+  const names = Object.keys(value);
+  return names.length > 0 && names.length <= FEW ? `an object with ${names.join(', ')}` : 'an object';
 }
 
 const FEW = 3;

@@ -1,14 +1,10 @@
 /**
  * What reading and writing JSON costs: a serializer context beside `JSON.parse` and `JSON.stringify` for the same text,
  * fast-json-stringify and zod. All in one process, in turns; medians of the CPU time, as a ratio to the first of a table.
- * The code of a context is compiled when it is made, or generated before (`npx bindonce generate`); both are one text, and
- * the bench takes the second through a file. `node json.mjs [part of a table's title]`
+ * `node json.mjs [part of a table's title]`
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { serializerContext } from 'bindonce';
 import { z } from 'zod';
 import * as dtos from './json/dtos.mjs';
@@ -16,19 +12,6 @@ import { exactOrder, instances, order, page } from './json/values.mjs';
 
 const peer = createRequire(new URL('./peers/package.json', import.meta.url));
 const fastJsonStringify = peer('fast-json-stringify');
-
-const path = name => fileURLToPath(new URL(name, import.meta.url));
-const generated = path('./json/contexts.mjs');
-execFileSync(process.execPath, [
-  path('../../dist/cli/bindonce.js'),
-  'generate',
-  path('./json/dtos.mjs'),
-  '-o',
-  generated,
-]);
-const { registerContexts } = await import(generated);
-rmSync(generated);
-rmSync(generated.replace('.mjs', '.d.mts'));
 
 const ROUNDS = 15;
 /** Milliseconds of CPU time that one subject gets in a round. */
@@ -86,13 +69,9 @@ for (const count of [1, 20, 100]) {
     const context = serializerContext(types);
     return () => context.read(text);
   };
-  const types = { request: dtos.Order };
-  const [compiled, ahead] = [read(types), read(registerContexts(types, { whenStale: 'throw' }))];
-  assert.deepEqual(await compiled(), await ahead());
   await compare(`Reading an order of 10 properties, ${count} items, ${text.length} bytes`, {
     'JSON.parse': () => JSON.parse(text),
-    'serializerContext().read()': compiled,
-    'the same, generated': ahead,
+    'serializerContext().read()': read({ request: dtos.Order }),
     'JSON.parse and zod 4': () => zodOrder.parse(JSON.parse(text)),
   });
   const exact = JSON.stringify(exactOrder(count));
@@ -151,15 +130,12 @@ for (const count of [1, 100]) {
   ]) {
     const types = { responses: { 200: dtos.listOf(Row) } };
     const context = serializerContext(types);
-    const ahead = serializerContext(registerContexts(types, { whenStale: 'throw' }));
     const stringify = fastJsonStringify({ type: 'array', items: rowSchema(isDated) });
     assert.deepEqual(JSON.parse(context.write(200, rows)), JSON.parse(stringify(rows)));
-    assert.equal(context.write(200, rows), ahead.write(200, rows));
     await compare(`Writing ${count} rows, ${title}, ${context.write(200, rows).length} bytes`, {
       'JSON.stringify': () => sent(JSON.stringify(rows)),
       'JSON.stringify of copies by hand': () => sent(JSON.stringify(rows.map(copyOf))),
       'serializerContext().write()': () => sent(context.write(200, rows)),
-      'the same, generated': () => sent(ahead.write(200, rows)),
       'fast-json-stringify': () => sent(stringify(rows)),
     });
   }

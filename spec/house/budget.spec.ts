@@ -21,16 +21,16 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_863, 60, ['idempotency']],
+  idempotency: [3_760, 58, ['idempotency']],
   body: [1_235, 19, ['body']],
-  binding: [5_900, 112, ['binding']],
+  binding: [5_165, 103, ['binding']],
   openapi: [2_185, 44, ['openapi']],
   client: [975, 18, ['client', 'client.ts']],
-  cli: [565, 14, ['cli']],
+  cli: [420, 11, ['cli']],
   testing: [990, 19, ['testing', 'testing.ts']],
   leaves: [
-    980,
-    33,
+    940,
+    31,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };

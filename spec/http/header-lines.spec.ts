@@ -43,7 +43,6 @@ describe('the lines of a header', () => {
     ['put on', [], 'theirs', ['theirs']],
     ['put on as a list', [], ['a', 'b'], ['a', 'b']],
     ['changed', ['a'], 'theirs', ['theirs']],
-    ['changed to one of several', ['a', 'b'], 'b', ['b']],
     ['changed to a list', ['a'], ['b', 'c'], ['b', 'c']],
     ['taken away', ['a'], undefined, undefined],
     ['emptied', ['a'], '', ['']],

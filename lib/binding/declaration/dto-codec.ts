@@ -1,8 +1,6 @@
 import type { Awaitable } from '../../basics/awaitable';
-import { late, type Late } from '../../basics/late';
-import type { ClassCode, ReadFields } from '../reading/class-code';
 import { FoundValues } from '../reading/found-values';
-import { isJsonObject, jsonInText } from '../reading/json-text';
+import { isJsonObject, jsonInText, type JsonObject } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { finderOf } from '../reading/name-parts';
 import type { NameTree } from '../reading/name-tree';
@@ -13,38 +11,38 @@ import type { Codecs, DtoClass } from '../types/property-type';
 import { readJson, readNested, readNothing } from '../types/read-value';
 import { checkJsonNames } from './declaration-error';
 import { mustBeSent, objectSchema } from './dto-schema';
-import { objectWriters, writeObject, type ObjectWriters } from './dto-writer';
-import { isBlocked, jsonReaderOf, membersOf, type Member } from './members';
+import { objectWriter } from './dto-writer';
+import { isBlocked, jsonReaderOf, membersOf, type Member, type ReadFields } from './members';
 import { completion, instancesOf } from './instances';
 import { propertiesOf } from './class-properties';
 import type { PropertyKind } from './property';
 import { sentNames } from './sent-names';
 
-/** The properties of a class, once the codecs of their types are known, and the code that is compiled for them. */
+/** The properties of a class, once the codecs of their types are known. */
 interface Prepared {
   readonly members: readonly Member[];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   readonly fields: readonly Member[];
-  readonly reader: Late<ReadFields>;
-  readonly writers: ObjectWriters;
+  readonly read: ReadFields;
+  readonly write: (value: unknown) => JsonObject;
+  readonly fieldAt: (sent: string) => Member | undefined;
 }
 
 /** Makes the codec of a dto class that is nested in another one, or used in a response. */
 export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
-  const code = codecs.codeFor(Dto);
-  const create = instancesOf(Dto, code);
-  const complete = completion(Dto, code);
+  const create = instancesOf(Dto);
+  const complete = completion(Dto);
   let prepared: Prepared;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
-    prepared = prepare(Dto, code, codecs);
+    prepared = prepare(Dto, codecs);
   });
 
   const fromJson = (json: unknown, location: Location): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return location.failValue(json, 'JSON object');
     if (location.isTooDeep()) return INVALID;
     const found = new FoundValues(create());
-    prepared.reader()(found, json, location);
+    prepared.read(found, json, location);
     return found.settled(complete);
   };
   const isSentBelow = sentNames(() => prepared.fields);
@@ -69,7 +67,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       }
       return found.settled(complete);
     },
-    toJson: writeObject(() => prepared.writers),
+    toJson: value => prepared.write(value),
     // A class without a name may contain itself, too.
     schema: schemas => schemas.named(codec, classNameOf(Dto) || 'Dto', inside => schemaOf(prepared, inside)),
   };
@@ -85,14 +83,13 @@ type Facts = Pick<
 /** Makes the members of the codec that read and write no value. @param prepared returns the properties, once known. */
 function factsOf(Dto: DtoClass<unknown>, prepared: () => Prepared): Facts {
   const name = classNameOf(Dto) || 'object';
-  const fieldAt = late(() => finderOf(prepared().fields, ({ bindName }) => bindName));
   return {
     name,
     shape: 'object',
     ...notNestable(Dto),
     memberOf: property => prepared().members.find(member => member.property === property),
     propertyOf: test => prepared().members.find(member => test(member.codec))?.property,
-    memberAt: sent => fieldAt()(sent),
+    memberAt: sent => prepared().fieldAt(sent),
     parts: () => prepared().members.map(member => member.codec),
     schemaOfNames: schemas => objectSchema(prepared().fields, ({ bindName }) => bindName, schemas, isNeededName),
   };
@@ -124,15 +121,16 @@ function schemaOf({ fields, members }: Prepared, schemas: Schemas): JsonSchema {
     : objectSchema(members, jsonName, schemas);
 }
 
-function prepare(Dto: DtoClass<unknown>, code: ClassCode, codecs: Codecs): Prepared {
+function prepare(Dto: DtoClass<unknown>, codecs: Codecs): Prepared {
   const members = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
   checkJsonNames(classNameOf(Dto), members);
   const fields = members.filter(({ spec }) => isField(spec.kind));
   return {
     members,
     fields,
-    reader: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
-    writers: objectWriters(classNameOf(Dto) || 'an object', members, code),
+    read: jsonReaderOf(fields, ({ property }) => property, readInJson),
+    write: objectWriter(classNameOf(Dto) || 'an object', members),
+    fieldAt: finderOf(fields, ({ bindName }) => bindName),
   };
 }
 

@@ -1,4 +1,6 @@
-import { isSafeNumber, parse, stringify } from 'lossless-json';
+import BigNumber = require('bignumber.js');
+import { isExactNumber, parseExactly } from '../../body/content/exact-json';
+import { exactText } from '../types/exact-text';
 import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { INVALID } from '../reading/location';
 import type { Codec } from '../types/codec';
@@ -59,14 +61,20 @@ function schemaDefaultOf(member: Member): unknown {
   const value = initial === undefined ? given : initial;
   if (value === undefined) return undefined;
   const json = jsonOf(member.codec, value);
-  return typeof json === 'string' ? parse(json, undefined, numberOrText) : undefined;
+  return typeof json === 'string' ? plainOf(parseExactly(json)) : undefined;
 }
 
 /** Returns the JSON text of a value; another value if it has none. */
-const jsonOf = (codec: Codec<unknown>, value: unknown): unknown => attempt(() => stringify(written(codec, value)));
+const jsonOf = (codec: Codec<unknown>, value: unknown): unknown => attempt(() => exactText(written(codec, value)));
 
-/** Reads a number of JSON; as text if a double would round it, because the document is JSON of `JSON.stringify`. */
-const numberOrText = (digits: string): number | string => (isSafeNumber(digits) ? Number(digits) : digits);
+/** Replaces exact numbers: by text if a double would round them, because the document is JSON of `JSON.stringify`. */
+function plainOf(value: unknown): unknown {
+  if (isExactNumber(value))
+    return new BigNumber(Number(value.value)).eq(value.value) ? Number(value.value) : value.value;
+  if (Array.isArray(value)) return value.map(plainOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainOf(one)]));
+}
 
 /** Calls code of the application; INVALID if it throws. */
 function attempt(call: () => unknown): unknown {

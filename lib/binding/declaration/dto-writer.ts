@@ -1,22 +1,14 @@
-import type { Late } from '../../basics/late';
-import type { ClassCode } from '../reading/class-code';
 import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
 import { writableValue } from '../reading/own-value';
-import type { WriteJson } from '../types/codec';
-import { lateWriter, textWriter, written } from '../types/write-value';
+import { written } from '../types/write-value';
 import type { Member } from './members';
 
-/** Three ways to write an object of a class as JSON. They throw TypeError for a value that is not such an object. */
-export interface ObjectWriters {
-  /** For the writer of exact numbers. */
-  readonly exact: (value: unknown) => JsonObject;
-  readonly text: Late<(value: unknown) => string>;
-  /** For `JSON.stringify`. */
-  readonly plain: Late<(value: unknown) => object>;
-}
-
-/** @param declared the class, as an error names it. */
-export function objectWriters(declared: string, members: readonly Member[], code: ClassCode): ObjectWriters {
+/**
+ * Makes the function that converts an object of a class to the one that JSON holds for it. It throws TypeError for a
+ * value that is not such an object.
+ * @param declared the class, as an error names it.
+ */
+export function objectWriter(declared: string, members: readonly Member[]): (value: unknown) => JsonObject {
   const refused = (what: string): TypeError =>
     new TypeError(`The response is declared as ${declared}, but the handler passed ${what}.`);
   const hasValues = (object: JsonObject): boolean =>
@@ -24,20 +16,15 @@ export function objectWriters(declared: string, members: readonly Member[], code
   const asObject = (value: unknown): JsonObject => {
     if (!isJsonObject(value)) throw refused('a value that is not an object');
     const { toJSON, then } = value;
-    if (typeof toJSON === 'function') return asJsonShows(value);
+    if (typeof toJSON === 'function') {
+      const json = asJson(value);
+      if (isJsonObject(json)) return json;
+      throw refused('an object whose toJSON() returns no object');
+    }
     if (typeof then === 'function' && !hasValues(value)) throw refused('a promise: await it first');
     return value;
   };
-  const asJsonShows = (value: JsonObject): JsonObject => {
-    const json = asJson(value);
-    const isObject = isJsonObject(json);
-    const shown = Object.fromEntries(
-      members.map(({ property }) => [property, shownValue(value, isObject ? json : {}, property)]),
-    );
-    if (!isObject && !hasValues(shown)) throw refused('an object whose toJSON() returns no object');
-    return shown;
-  };
-  const exact = (value: unknown): JsonObject => {
+  return value => {
     const object = asObject(value);
     return Object.fromEntries(
       members.flatMap(({ property, jsonName, codec }) => {
@@ -46,48 +33,4 @@ export function objectWriters(declared: string, members: readonly Member[], code
       }),
     );
   };
-  const fields = members.map(({ property, jsonName, codec }) => ({
-    property,
-    jsonName,
-    // Not asked for yet: the class of the property may be this one, or one whose writers are made later.
-    text: () => textWriter(codec),
-    plain: () => codec.toJson?.plain ?? never,
-    keeps: codec.toJson?.keeps ?? false,
-  }));
-  return { exact, text: code.textWriter(fields, asObject), plain: code.plainWriter(fields, asObject) };
-}
-
-/**
- * Reads a property of an object with a `toJSON()`, which may mask it, leave it out, or be the only one to have it. A
- * value with a `toJSON()` of its own says itself how it is shown. A getter counts in any case: the documents of a
- * database have getters for their properties, which convert or mask what `toJSON()` shows as it is stored.
- */
-function shownValue(object: object, json: object, name: string): unknown {
-  const own = writableValue(object, name);
-  if (own !== undefined && hasGetter(object, name)) return own;
-  const shown = writableValue(json, name);
-  return shown !== undefined && shown !== null && hasToJson(own) ? own : shown;
-}
-
-/** Returns true for an object with a `toJSON()`. (Applications give one to all bigints.) */
-const hasToJson = (value: unknown): boolean =>
-  typeof value === 'object' && typeof (value as { toJSON?: unknown } | null)?.toJSON === 'function';
-
-function hasGetter(object: object, name: string): boolean {
-  for (let holder: unknown = object; holder; holder = Object.getPrototypeOf(holder)) {
-    const found = Object.getOwnPropertyDescriptor(holder, name);
-    if (found) return found.get !== undefined;
-  }
-  return false;
-}
-
-/** Stands for the plain form of a type that has none; it is never called. */
-const never = (): undefined => undefined;
-
-/** Writes an object with writers that are made later: a property can be of the same class. */
-export function writeObject(writers: () => ObjectWriters): WriteJson {
-  return lateWriter(value => writers().exact(value), {
-    text: () => writers().text(),
-    plain: () => writers().plain(),
-  });
 }

@@ -1,6 +1,6 @@
-import type { Late } from '../../basics/late';
 import type { ProblemLocation, Source } from '../../problems/problem';
-import type { ClassCode, ReadFields } from '../reading/class-code';
+import type { FoundValues } from '../reading/found-values';
+import type { JsonObject } from '../reading/json-text';
 import type { Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
 import { classNameOf } from '../types/class-name';
@@ -49,6 +49,9 @@ export function membersOf(
   );
 }
 
+/** Reads the fields of a JSON object, one after the other. */
+export type ReadFields = (found: FoundValues, json: JsonObject, location: Location) => void;
+
 /**
  * Makes the reader of the fields of a JSON object.
  * @param keyOf the key that the value of a member is put under.
@@ -56,11 +59,10 @@ export function membersOf(
  * to it.
  */
 export function jsonReaderOf(
-  code: ClassCode,
   members: readonly Member[],
   keyOf: (member: Member) => string | number,
   read: (member: Member, value: unknown, location: Location) => unknown,
-): Late<ReadFields> {
+): ReadFields {
   const fields = members.map(member => ({
     key: keyOf(member),
     jsonName: member.jsonName,
@@ -68,11 +70,20 @@ export function jsonReaderOf(
     fast: member.dontBind.length > 0 ? undefined : member.codec.fromJson.fast,
     member,
   }));
-  return code.reader(fields, ({ key, jsonName, member }, found, json, location) => {
-    location.enter(jsonName);
-    found.put(key, read(member, ownValue(json, jsonName), location));
-    location.leave();
-  });
+  return (found, json, location) => {
+    const target = found.target as Record<string | number, unknown>;
+    for (const { key, jsonName, fast, member } of fields) {
+      const sent = ownValue(json, jsonName);
+      const value = sent === undefined ? undefined : fast?.(sent);
+      if (value !== undefined) {
+        target[key] = value;
+        continue;
+      }
+      location.enter(jsonName);
+      found.put(key, read(member, sent, location));
+      location.leave();
+    }
+  };
 }
 
 /** Returns true if the source of the object must not bind to one of its properties. */

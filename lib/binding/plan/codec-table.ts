@@ -1,5 +1,3 @@
-import { ClassCode } from '../reading/class-code';
-import { compilerWith, neverThrowing, type Compile } from '../reading/compile';
 import { namingErrors } from '../declaration/declaration-error';
 import type { NamingPolicy } from '../types/naming-policy';
 import type { Location } from '../reading/location';
@@ -19,24 +17,12 @@ export class CodecTable implements Codecs {
   private readonly putOff: (() => void)[] = [];
 
   private readonly nameInJson: NamingPolicy;
-  private compile: Compile;
 
   constructor(
     private readonly serializer: SerializerOptions,
     private readonly valueParsers: readonly ValueParser[] = [],
   ) {
     this.nameInJson = namingPolicyOf(serializer);
-    this.compile = compilerWith(serializer.contexts ?? []);
-  }
-
-  /**
-   * Does the work that is done once, when a middleware is made. Codecs that are made later are made for a request,
-   * which must not fail because generated contexts are stale.
-   */
-  prepare<T>(work: () => T): T {
-    const prepared = work();
-    this.compile = compilerWith(neverThrowing(this.serializer.contexts ?? []));
-    return prepared;
   }
 
   /**
@@ -79,10 +65,6 @@ export class CodecTable implements Codecs {
     if (typeof name !== 'string')
       throw new TypeError(`propertyNamingPolicy must return text for ${JSON.stringify(property)}, not ${String(name)}`);
     return name;
-  }
-
-  codeFor(Dto: object): ClassCode {
-    return new ClassCode(classNameOf(Dto) || 'dto', this.compile);
   }
 
   later(work: () => void): void {

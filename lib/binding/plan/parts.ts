@@ -27,7 +27,7 @@ export function partsFor(sourceProperties: readonly SourceProperty[]): PartsUse 
     },
     takesJson(name) {
       const codec = codecOf(name);
-      return codec !== undefined && !hasFile(codec);
+      return codec ? !hasFile(codec) : takesAll && root.takesJsonAt?.(name) === true;
     },
   };
 }

@@ -1,8 +1,6 @@
-import type { Late } from '../../basics/late';
 import type { Source } from '../../problems/problem';
-import type { ReadFields } from '../reading/class-code';
 import { ownValue } from '../reading/own-value';
-import { jsonReaderOf, membersOf, type Member } from '../declaration/members';
+import { jsonReaderOf, membersOf, type Member, type ReadFields } from '../declaration/members';
 import type { Location } from '../reading/location';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
 import { completion, instancesOf } from '../declaration/instances';
@@ -32,7 +30,7 @@ export interface Plan {
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
   /** Reads the fields of a JSON body. */
-  readonly reader: Late<ReadFields>;
+  readonly read: ReadFields;
   /** The properties that the JSON body itself must contain. */
   readonly jsonRequired: readonly SourceProperty[];
   /** The sources of each property. */
@@ -79,7 +77,7 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
     count: 1,
     set: (dto, [value]) => Object.assign(dto, { body: value }),
     sourceProperties: new Map(),
-    reader: () => () => undefined,
+    read: () => undefined,
     jsonRequired: [],
     sourcesOf: new Map(),
     required: required ? [body] : [],
@@ -90,7 +88,6 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
 }
 
 function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: SourceDefaults): Plan {
-  const code = codecs.codeFor(Dto);
   const wholeSources = wholeSourcesOf(Dto, propertiesOf(Dto));
   const members = membersOf(Dto, codecs, spec => {
     const codec = codecs.complete(spec.type);
@@ -105,13 +102,12 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: Sour
   const jsonRequired = jsonProperties.filter(member => member.jsonRequired);
   const wholeBody = wholeBodyOf(members);
   const inJson = wholeBody?.kind === 'json' ? [wholeBody.member] : jsonProperties;
-  const setAll = code.setter(members.map(({ property }) => property));
   return {
-    create: instancesOf<unknown>(Dto, code),
+    create: instancesOf<unknown>(Dto),
     count: members.length,
-    set: setting(setAll, completion(Dto, code)),
+    set: setting(members, completion(Dto)),
     sourceProperties,
-    reader: jsonReaderOf(code, jsonProperties, ({ index }) => index, readIfSent),
+    read: jsonReaderOf(jsonProperties, ({ index }) => index, readIfSent),
     jsonRequired,
     sourcesOf,
     required,
@@ -158,9 +154,10 @@ function bySource(sourcesOf: Plan['sourcesOf']): Map<Source, SourceProperty[]> {
 const readIfSent = (member: Member, value: unknown, location: Location): unknown =>
   value === undefined ? undefined : readJson(member, value, location);
 
-function setting(set: Late<Plan['set']>, complete: ((dto: object) => void) | undefined): Plan['set'] {
+function setting(members: readonly Member[], complete: ((dto: object) => void) | undefined): Plan['set'] {
   return (dto, values) => {
-    set()(dto, values);
+    for (const { property, index } of members)
+      if (values[index] !== undefined) (dto as Record<string, unknown>)[property] = values[index];
     complete?.(dto);
   };
 }

@@ -4,10 +4,11 @@ import { classNameOf } from '../types/class-name';
 import type { Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
 import type { AnyType } from '../types/property-type';
+import { written } from '../types/write-value';
 
 /**
  * Finds the codec of a response value by its own declaration; undefined for a value that is not a dto or an array of
- * dtos.
+ * dtos of one class.
  */
 export type CodecOfInstance = (value: unknown) => Codec<unknown> | undefined;
 
@@ -26,13 +27,11 @@ export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstanc
   };
   return value => {
     if (!Array.isArray(value)) return codecOf(value);
-    const items = value.map(one => (isNothing(one) ? undefined : codecOf(one)));
-    const areDtos = items.every((codec, index) => codec !== undefined || isNothing(value[index]));
-    return areDtos && items.some(codec => codec !== undefined) ? arrayOf(items) : undefined;
+    const codecs = new Set(value.filter(one => one !== undefined && one !== null).map(codecOf));
+    const [item, another] = codecs;
+    return codecs.size === 1 && !another ? item && arrayOf(item) : undefined;
   };
 }
-
-const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
 /** Returns the dto class of a value; undefined for a class with a `toJSON` of its own, which defines its JSON form. */
 function classOf(value: unknown): (new () => unknown) | undefined {
@@ -56,17 +55,10 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
   }
 }
 
-/**
- * Makes the codec of an array whose items may be of several classes.
- * @param items their codecs; undefined for null.
- */
-function arrayOf(items: readonly (Codec<unknown> | undefined)[]): Codec<unknown> {
-  const write = (value: unknown): unknown[] => (value as unknown[]).map((one, at) => items[at]?.toJson?.(one) ?? one);
-  const plain = (value: unknown): unknown[] =>
-    (value as unknown[]).map((one, at) => items[at]?.toJson?.plain?.(one) ?? null);
-  const toJson = Object.assign(write, { plain });
-  const parts = (): Codec<unknown>[] => items.filter(codec => codec !== undefined);
-  return { name: 'array', shape: 'list', parts, fromText: refuse, fromJson: refuse, toJson };
+/** Makes the codec of an array of dtos of one class, with null. */
+function arrayOf(item: Codec<unknown>): Codec<unknown> {
+  const toJson = (value: unknown): unknown[] => (value as unknown[]).map(one => written(item, one));
+  return { name: 'array', shape: 'list', parts: () => [item], fromText: refuse, fromJson: refuse, toJson };
 }
 
 const refuse = (): never => {

@@ -1,15 +1,13 @@
 import type { Response } from 'express';
-import { stringify } from 'lossless-json';
+import { exactText } from '../types/exact-text';
 import { isExpress4 } from '../../http/express-4';
 import { namingErrors } from '../declaration/declaration-error';
 import type { ResponseTypes } from '../types/serializer-options';
 import type { Codec } from '../types/codec';
-import { textWriter, written } from '../types/write-value';
+import { written } from '../types/write-value';
 import type { CodecTable } from '../plan/codec-table';
 import { checkIsWritable } from '../plan/placement';
-import { valueText } from '../reading/value-text';
 import type { CodecOfInstance } from './instance-codecs';
-import { isInRoute, isPassingRoute } from './passing-route';
 
 /** The codecs of an endpoint's responses, by status. */
 export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
@@ -32,19 +30,13 @@ export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): Re
 }
 
 /** Writes a value as JSON: numbers with all their digits, and only the declared properties. */
-export function writeJson(
-  codec: Codec<unknown>,
-  value: unknown,
-  { replacer, spaces }: JsonSettings = {},
-): string | undefined {
-  if (replacer) return stringify(written(codec, value), replacer, spaces);
-  return value === undefined || value === null ? valueText(value) : textWriter(codec)(value, spaces);
-}
+export const writeJson = (codec: Codec<unknown>, value: unknown, settings?: JsonSettings): string | undefined =>
+  exactText(written(codec, value), settings?.spaces, settings?.replacer);
 
 /** Express's JSON settings of the application. */
 interface JsonSettings {
-  readonly replacer?: (key: string, value: unknown) => unknown;
-  readonly spaces?: string | number;
+  readonly replacer: ((key: string, value: unknown) => unknown) | undefined;
+  readonly spaces: string | number | undefined;
 }
 
 type Send = (...values: unknown[]) => Response;
@@ -57,27 +49,14 @@ const declaredTypes = new WeakMap<Response, TypeForStatus>();
 /**
  * Makes `res.json()` and `res.jsonp()` write values as the type that is declared for the status, here or by an earlier
  * middleware.
- * @param middleware the one that declares them.
  * @param ofInstance finds the codec of a dto if none declares a type for the status.
  */
-export function writeResponsesAs(
-  codecs: ResponseCodecs,
-  res: Response,
-  middleware: unknown,
-  ofInstance?: CodecOfInstance,
-): void {
+export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
   const [json, jsonp] = [res.json.bind(res) as Send, res.jsonp.bind(res) as Send];
-  const currentRoute = (): unknown => (res.req as { route?: unknown }).route;
-  // Express leaves the last route in `req.route`: that of an earlier middleware is not ours.
-  const route = isInRoute(middleware, currentRoute()) ? currentRoute() : undefined;
-  // After next('route') another route responds, with values of its own.
-  const counts = (): boolean =>
-    route === undefined || currentRoute() === route || isPassingRoute(route, res.req.method);
   const earlier = declaredTypes.get(res);
-  const declaredFor: TypeForStatus = status => (counts() ? codecs.get(Number(status)) : undefined) ?? earlier?.(status);
+  const declaredFor: TypeForStatus = status => codecs.get(Number(status)) ?? earlier?.(status);
   declaredTypes.set(res, declaredFor);
-  const codecFor = (value: unknown): Codec<unknown> | undefined =>
-    declaredFor(res.statusCode) ?? (counts() ? ofInstance?.(value) : undefined);
+  const codecFor = (value: unknown): Codec<unknown> | undefined => declaredFor(res.statusCode) ?? ofInstance?.(value);
   res.jsonp = (...given: unknown[]) => {
     const value = valueIn(given, res);
     const codec = codecFor(value);

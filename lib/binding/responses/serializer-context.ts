@@ -9,22 +9,14 @@ import {
   mergeSerializer,
   responsesRule,
   serializerRules,
-  type ResponseTypes,
   type SerializerOptions,
+  type SerializerTypes,
 } from '../types/serializer-options';
 import { needsExactNumbers, type Codec } from '../types/codec';
 import { CodecTable } from '../plan/codec-table';
 import { notNestableIn } from '../plan/placement';
 import type { AnyType, Infer } from '../types/property-type';
 import { responseCodecs, writeJson } from './json-writer';
-
-/** The types of a serializer context, and its options. */
-export interface SerializerTypes<Q extends AnyType = AnyType> extends SerializerOptions {
-  /** Type of the JSON that is read. */
-  readonly request?: Q;
-  /** Types of the JSON that is written, by status. */
-  readonly responses?: ResponseTypes;
-}
 
 /** The application's rules for the JSON that a context reads. */
 interface ReadingRules {
@@ -38,7 +30,7 @@ const DEFAULT_RULES: ReadingRules = { limits: resolveLimits(), quoteValues: true
 /** Shared by every copy of this module in the process: an endpoint of one copy takes a context of another. */
 const CONTEXT = Symbol.for('bindonce.serializer-context');
 
-/** The compiled JSON reader and writer of one endpoint, made by {@link serializerContext}. */
+/** The JSON reader and writer of one endpoint, made by {@link serializerContext}. */
 export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly reader: Codec<Infer<Q>> | undefined;
   /** Says which property of the request is not in its JSON; an endpoint binds it, but `read()` cannot. */
@@ -119,7 +111,7 @@ export class SerializerContext<Q extends AnyType = AnyType> {
 }
 
 /**
- * Compiles the JSON reader and writer of one endpoint, to be passed to it (`bindRequest(Dto, { serializerContext })`).
+ * Prepares the JSON reader and writer of one endpoint, to be passed to it (`bindRequest(Dto, { serializerContext })`).
  * Options that are not given are those of the endpoint.
  * @throws TypeError for a type that cannot be read or written; the message names the property.
  */

@@ -9,7 +9,7 @@ export const json: ValueSource = {
     // A body `null` has no values, like no body at all.
     if (!plan || body.kind !== 'json' || body.value === null) return;
     const location = input.locationOf('json', '');
-    if (isJsonObject(body.value)) plan.reader()(found, body.value, location);
+    if (isJsonObject(body.value)) plan.read(found, body.value, location);
     else location.failValue(body.value, 'JSON object');
   },
 };

@@ -29,6 +29,8 @@ export interface Codec<T> extends Describable {
   readonly memberOf?: (property: string) => CodecMember | undefined;
   /** Names the first property of an object for whose codec the test holds. */
   readonly propertyOf?: (test: (codec: Codec<unknown>) => boolean) => string | undefined;
+  /** Returns true if what is sent under a name as a file of JSON is data, and no file: a schema takes all names. */
+  readonly takesJsonAt?: (name: string) => boolean;
   /** Finds the property whose `bindName` is a name that was sent, or the beginning of it. */
   readonly memberAt?: (name: string) => CodecMember | undefined;
   /** The types that this one is composed of. */
@@ -65,7 +67,7 @@ export interface Codec<T> extends Describable {
    * Converts a value to what JSON holds for it. Default: the value as it is. It gets any value that a handler may pass,
    * except null and undefined.
    */
-  readonly toJson?: WriteJson;
+  readonly toJson?: (value: unknown) => unknown;
   /** Describes the text of the type, if that is another than its JSON. */
   readonly schemaOfText?: (schemas: Schemas) => JsonSchema;
   /** True if no JSON is read: a value parser reads text only. */
@@ -80,24 +82,6 @@ export interface ReadJson<T> {
   /** Fast path: reads the value without tracking its location. Returns undefined if the value is invalid. */
   readonly fast?: (value: unknown) => T | undefined;
 }
-
-/** Converts a value to what JSON holds for it. */
-export interface WriteJson {
-  (value: unknown): unknown;
-  /** Writes the text that `stringify` makes of the converted value, faster. */
-  readonly text?: WriteText;
-  /**
-   * Fast path: converts a value to one of which `JSON.stringify` makes the same text. Used only if all parts of the
-   * type have it.
-   * @throws NOT_PLAIN for a value of which it would not.
-   */
-  readonly plain?: (value: unknown) => unknown;
-  /** True if `plain` returns every value as it is, but for objects and bigints. */
-  readonly keeps?: boolean;
-}
-
-/** Writes a value as JSON text. Returns undefined if JSON has no form for it, so that an object leaves it out. */
-type WriteText = (value: unknown) => string | undefined;
 
 /** A property of an object. */
 export interface CodecMember {

@@ -1,16 +1,15 @@
 import { isPromise } from '../../basics/awaitable';
-import { late } from '../../basics/late';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJsonText, jsonInText } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { isSent, readSent } from './read-value';
-import { takesFiles, type Codec, type WriteJson } from './codec';
+import { takesFiles, type Codec } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
 import { each, itemsFromJson, itemsFromNames, itemsFromTexts } from './list-items';
 import { failNameless } from './nameless';
 import { isOptional, type AnyType, type Infer, type ValueType } from './property-type';
-import { lateWriter, textWriter, written } from './write-value';
+import { written } from './write-value';
 
 /**
  * A collection. As text: repeated values, `name[]` or `name[0]`, each one item; or one value that is a JSON array, JSON
@@ -100,35 +99,12 @@ function hasNameless(item: Codec<unknown>, tree: NameTree, location: Location): 
   );
 }
 
-function listWriter(item: Codec<unknown>, name: string): WriteJson {
-  const asArray = (value: unknown): readonly unknown[] => {
-    if (Array.isArray(value)) return value;
+function listWriter(item: Codec<unknown>, name: string): (value: unknown) => unknown[] {
+  return value => {
+    if (Array.isArray(value)) return value.map(one => written(item, one));
     const what = isPromise(value) ? 'a promise: await it first' : 'a value that is not an array';
     throw new TypeError(`The response is declared as a ${name}, but the handler passed ${what}.`);
   };
-  const toJson = (value: unknown): unknown[] => asArray(value).map(one => written(item, one));
-  return lateWriter(toJson, {
-    text: late(() => {
-      const write = textWriter(item);
-      return (value: unknown) => {
-        const items = asArray(value);
-        let text = '';
-        for (let index = 0; index < items.length; index++) {
-          const one = items[index];
-          text += `${index === 0 ? '' : ','}${one === undefined || one === null ? 'null' : (write(one) ?? 'null')}`;
-        }
-        return `[${text}]`;
-      };
-    }),
-    plain: late(() => {
-      const write = item.toJson?.plain;
-      return (value: unknown) => {
-        const plain: unknown[] = [];
-        for (const one of asArray(value)) plain.push(one === undefined || one === null ? null : write?.(one));
-        return plain;
-      };
-    }),
-  });
 }
 
 /** Describes an array, and the number of items that the endpoint takes. */

@@ -1,8 +1,7 @@
 import BigNumber = require('bignumber.js');
-import { LosslessNumber } from 'lossless-json';
 import { warnOnce } from '../../warnings/warn-once';
-import { bigNumberOf } from '../reading/big-number';
 import { isExactNumber } from '../../body/content/exact-json';
+import { WrittenNumber } from './exact-text';
 import { asJson } from '../reading/json-text';
 import type { ValueType } from './property-type';
 import { scalar } from './scalar';
@@ -145,16 +144,16 @@ function readDecimal(text: string): BigNumber | undefined {
  * Makes the JSON number of a decimal; null for NaN and Infinity, as for a double. Numbers with many zeros are written
  * with an exponent, so that they can be read again.
  */
-function exactNumber(value: BigNumber): LosslessNumber | null {
+function exactNumber(value: BigNumber): WrittenNumber | null {
   if (!value.isFinite()) return null;
   const fixed = value.toFixed();
-  if (fixed.length <= 40) return new LosslessNumber(fixed);
+  if (fixed.length <= 40) return new WrittenNumber(fixed);
   const exponential = value.toExponential();
-  return new LosslessNumber(fixed.length <= exponential.length ? fixed : exponential);
+  return new WrittenNumber(fixed.length <= exponential.length ? fixed : exponential);
 }
 
 function decimalOf(numeral: string): BigNumber | undefined {
-  const value = bigNumberOf(numeral);
+  const value = new BigNumber(numeral);
   // bignumber.js makes zero of what is closer to zero than 1e-10000000.
   if (value.isZero() && /^[^e]*[1-9]/i.test(numeral)) return undefined;
   return value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined;

@@ -1,5 +1,4 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { ClassCode } from '../reading/class-code';
 import type { Codec } from './codec';
 
 /** The result of a parser: the value, or no success. */
@@ -11,8 +10,6 @@ export interface Codecs {
   of<X extends AnyType>(type: X): Codec<Infer<X>>;
   /** Returns the JSON name of a property. */
   jsonName(property: string): string;
-  /** Returns the compiler of the code for a class. */
-  codeFor(Dto: object): ClassCode;
   /** Postpones work that needs the codecs of types that may refer back to this one. */
   later(work: () => void): void;
 }

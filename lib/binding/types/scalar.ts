@@ -1,8 +1,8 @@
 import { isExactNumber } from '../../body/content/exact-json';
+import { WrittenNumber } from './exact-text';
 import { asJson } from '../reading/json-text';
-import { plainValue, valueText } from '../reading/value-text';
 import type { Location } from '../reading/location';
-import type { Codec, ReadJson, WriteJson } from './codec';
+import type { Codec, ReadJson } from './codec';
 import type { JsonSchema } from './json-schema';
 import type { ValueType } from './property-type';
 
@@ -42,7 +42,7 @@ export function scalar<T>(name: string, spelling: Spelling<T>): ValueType<T> {
       return text(only) ?? location.failValue(only, name, undefined, described);
     },
     fromJson: fast(json, name, described, refusal),
-    toJson: scalarWriter(name, write, needsExactNumbers),
+    toJson: value => asScalar(write ? write(value) : value, name),
     schema: ({ direction }) => (direction === 'request' ? schema : writtenSchema),
   });
 }
@@ -60,24 +60,10 @@ function fast<T>(
 }
 
 /**
- * @param write converts a value to what JSON holds for it. Default: the value as it is.
- * @param isExact true if that may be a number with more digits than a double has.
- */
-function scalarWriter(name: string, write?: (value: unknown) => unknown, isExact = false): WriteJson {
-  const toJson = (value: unknown): unknown => asScalar(write ? write(value) : value, name);
-  return Object.assign(toJson, {
-    text: (value: unknown) => valueText(toJson(value)),
-    ...(!isExact && {
-      plain: (value: unknown) => plainValue(toJson(value)),
-      keeps: !write,
-    }),
-  });
-}
-
-/**
  * @throws TypeError for an object: a handler that passes another value than declared must not expose it to the client.
  */
 export function asScalar(json: unknown, name: string): unknown {
+  if (typeof json === 'bigint') return new WrittenNumber(String(json));
   if (typeof json !== 'object' || json === null || isExactNumber(json)) return json;
   const text = asJson(json);
   if (typeof text !== 'object' || text === null) return text;
@@ -100,7 +86,7 @@ export const string: ValueType<string> = typeWith({
   takesAnyText: true,
   fromText: values => values.join(','),
   fromJson: fast(value => (typeof value === 'string' ? value : undefined), 'string', 'a string'),
-  toJson: scalarWriter('string'),
+  toJson: value => asScalar(value, 'string'),
   schema: () => ({ type: 'string' }),
 });
 

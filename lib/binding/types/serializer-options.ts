@@ -1,5 +1,4 @@
 import { either, fn, oneOf, type Rule } from '../../options/check';
-import type { GeneratedContexts } from '../reading/compile';
 import type { JsonConverter } from './json-converter';
 import { namingPolicies, type NamingPolicy, type NamingPolicyName } from './naming-policy';
 import type { AnyType } from './property-type';
@@ -14,11 +13,27 @@ export interface SerializerOptions {
    */
   converters?: readonly JsonConverter[];
   /**
-   * Code that `npx bindonce generate` has compiled ahead of time; the function that it exports adds it here. Default
-   * none: code is compiled when it is first used.
+   * Contexts by their `request`: an endpoint without a `serializerContext` uses the one of its dto. The function that
+   * `npx bindonce generate` writes adds its contexts here. Default none.
    */
-  contexts?: readonly GeneratedContexts[];
+  contexts?: GeneratedContexts;
 }
+
+/** The types of a serializer context, and its options. */
+export interface SerializerTypes<Q extends AnyType = AnyType> extends SerializerOptions {
+  /** Type of the JSON that is read. */
+  readonly request?: Q;
+  /** Types of the JSON that is written, by status. */
+  readonly responses?: ResponseTypes;
+}
+
+/** Results of `serializerContext()`, as far as an endpoint uses them. */
+export type GeneratedContexts = readonly {
+  /** The types that it was made for, and its own options. */
+  readonly types: SerializerTypes;
+  /** The options that count where `types` has none. */
+  readonly defaults: SerializerOptions;
+}[];
 
 /** Merges options over defaults. Lists are joined, those of the options first. */
 export function mergeSerializer(
@@ -43,8 +58,8 @@ export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = 
     accepts: value => Array.isArray(value) && value.every(isConverter),
   },
   contexts: {
-    expects: 'what the generated registerContexts() makes of the options',
-    accepts: value => Array.isArray(value) && value.every(isContexts),
+    expects: 'an array of serializer contexts',
+    accepts: value => Array.isArray(value) && value.every(isContext),
   },
 };
 
@@ -54,8 +69,8 @@ export const responsesRule: Rule = {
     typeof value === 'object' && value !== null && Object.keys(value).every(status => /^[1-5]\d\d$/.test(status)),
 };
 
-function isContexts(value: unknown): boolean {
-  return typeof (value as Partial<GeneratedContexts> | null)?.functions === 'object';
+function isContext(value: unknown): boolean {
+  return typeof (value as Partial<GeneratedContexts[number]> | null)?.types === 'object';
 }
 
 function isConverter(value: unknown): boolean {

@@ -1,5 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LosslessNumber } from 'lossless-json';
+
+/** A number of JSON that keeps all its digits. Only its class counts: an object of a client can look like one. */
+export class ExactNumber {
+  /** @param value the digits, as in JSON. */
+  constructor(readonly value: string) {}
+
+  toString(): string {
+    return this.value;
+  }
+}
+
+export const isExactNumber = (value: unknown): value is ExactNumber => value instanceof ExactNumber;
 
 /** The error of text that is not JSON. */
 export class InvalidJson extends SyntaxError {
@@ -20,7 +31,7 @@ export const MOST_LEVELS = 1_000;
 
 /**
  * Parses JSON (RFC 8259) so that numbers keep all their digits: integers of up to 15 characters, which a double holds
- * exactly, are numbers, and all others are LosslessNumbers. A name that an object has twice is accepted if its values
+ * exactly, are numbers, and all others are ExactNumbers. A name that an object has twice is accepted if its values
  * are equal. `JSON.parse` takes about half the time, but rounds numbers.
  * @throws InvalidJson, or RangeError for more than `MOST_LEVELS` levels.
  */
@@ -153,7 +164,7 @@ class ExactParser {
     return isEscaped ? (JSON.parse(text.slice(start, this.at)) as string) : text.slice(start + 1, this.at - 1);
   }
 
-  private number(): number | LosslessNumber {
+  private number(): number | ExactNumber {
     const { text } = this;
     const start = this.at;
     let code = text.charCodeAt(start);
@@ -171,7 +182,7 @@ class ExactParser {
       this.digits(code === PLUS || code === MINUS ? this.next() : code);
     }
     const number = text.slice(start, this.at);
-    return isInteger && number.length <= EXACT_LENGTH ? Number(number) : new LosslessNumber(number);
+    return isInteger && number.length <= EXACT_LENGTH ? Number(number) : new ExactNumber(number);
   }
 
   /** Reads digits, of which `code` is the first. Returns the code after them. */
@@ -206,14 +217,6 @@ class ExactParser {
 }
 
 /**
- * Returns true for a JSON number that keeps its digits, as `parseExactly` makes it. Only its class counts: an object
- * that a client sends can look like one (`{"isLosslessNumber":true}`).
- */
-export function isExactNumber(value: unknown): value is LosslessNumber {
-  return value instanceof LosslessNumber;
-}
-
-/**
  * Describes what is wrong with text that is not JSON, or is ambiguous, and where. Parsers quote some of the text, which
  * may be a secret; this message does not.
  * @param what names the text, for example "The body".
@@ -226,7 +229,8 @@ export function describeJsonError(what: string, text: string, error: unknown): s
   const found = error instanceof InvalidJson ? error : errorOf(text);
   // JSON.parse accepts more levels, and two values of one name, so what it refused comes later.
   if (!(found instanceof InvalidJson) || (found.isDuplicate && found !== error)) return `${what} is not valid JSON.`;
-  const where = lineAndColumn(text, found.position);
+  const before = text.slice(0, found.position).split('\n');
+  const where = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
   return found.isDuplicate
     ? `${what} is ambiguous: an object has one name with two different values, the second at ${where}. ` +
         'Send each name once.'
@@ -239,9 +243,4 @@ function errorOf(text: string): unknown {
   } catch (error) {
     return error;
   }
-}
-
-function lineAndColumn(text: string, position: number): string {
-  const before = text.slice(0, position).split('\n');
-  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }

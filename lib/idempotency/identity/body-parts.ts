@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import objectHash from 'object-hash';
 import { sha256 } from '../../basics/sha256';
 import { decodedText, isCoded } from '../../body/content/decode';
 import { formLeftAsText } from '../../body/content/errors';
-import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
-import { fileOf } from '../../body/form/fields';
+import { bodyKindOf, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { receive } from '../../body/receive';
-import { Holding } from '../../body/stream/holding';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
-import { canonicalPairs, canonicalText } from './canonical-pairs';
+import { hashOfForm, leftFileParts, measureForm } from './form-parts';
 import { canonicalJson, canonicalValue } from './json-value';
-import { leftFileDigest } from './left-file';
-import { measureForm, type MeasuredForm } from './measured-form';
+import { pairsInOrder } from './name-order';
 import { parsedParts } from './parsed-body';
 
 /** The options that decide how bodies are compared. */
@@ -44,12 +40,10 @@ export async function bodyParts(
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
-    const parts = [
-      'parsed',
-      mediaType.type,
-      ...parsedParts(received.body, kind === 'multipart' || kind === 'urlencoded'),
-    ];
-    return received.files.length > 0 ? [...parts, await leftFilesHash(received.files, includeFileContents)] : parts;
+    const isForm = kind === 'multipart' || kind === 'urlencoded';
+    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, isForm)];
+    if (received.files.length === 0) return parts;
+    return [...parts, hashOfForm(await leftFileParts(received.files, includeFileContents))];
   }
   const { coding = '' } = received;
   switch (kind) {
@@ -106,74 +100,16 @@ async function multipartParts(
   mediaType: MediaType,
   withContents: boolean,
 ): Promise<readonly string[]> {
-  const holding = new Holding();
   try {
-    const form = partsOfForm(
-      await measureForm(openReceived(received), req, withContents, bytes => {
-        holding.take(bytes, 'memory');
-      }),
-    );
+    const form = await measureForm(received, req, withContents);
     const isExact = ![...form.fields, ...form.files].some(text => UNREADABLE.test(text));
-    return isExact ? [formHash(form)] : [formHash(form), ...(await bytesParts(received, mediaType))];
+    return isExact ? [hashOfForm(form)] : [hashOfForm(form), ...(await bytesParts(received, mediaType))];
   } catch (error) {
     if (Problem.is(error) && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
       return ['unreadable', ...(await bytesParts(received, mediaType))];
     throw error;
-  } finally {
-    holding.giveBack();
   }
 }
-
-interface PartsOfForm {
-  readonly fields: readonly string[];
-  readonly files: readonly string[];
-}
-
-function partsOfForm({ fields, files }: MeasuredForm): PartsOfForm {
-  return {
-    fields: canonicalPairs(fields.map(field => [field[0], valuePart(field)])),
-    files: canonicalPairs(files.map(file => filePair(file, file.digest))),
-  };
-}
-
-/** Returns the value of a field. That of a file of JSON never equals that of a field: a handler can tell them apart. */
-function valuePart(field: MeasuredForm['fields'][number]): string {
-  const file = fileOf(field);
-  return file ? JSON.stringify([file.originalname, file.size, field[1]]) : `=${field[1]}`;
-}
-
-const filePair = (file: Express.Multer.File, digest = ''): [name: string, ...values: string[]] => [
-  file.fieldname,
-  file.originalname,
-  digest === '' ? String(file.size) : `${file.size} ${digest}`,
-];
-
-/**
- * Returns the hash of the files that multer has left. Files of JSON may be data, so their content counts; if it is not
- * here, as with storages in a cloud, they are files like any other.
- * @throws Error if the content of all files is to count, and that of one is not here.
- */
-async function leftFilesHash(files: readonly Express.Multer.File[], withContents: boolean): Promise<string> {
-  const pairs = await Promise.all(
-    files.map(async file => {
-      if (withContents)
-        return filePair(file, await leftFileDigest(file).catch((error: unknown) => refuseLeft(file, error)));
-      const isJson = isJsonType(mediaTypeIn(file.mimetype).type);
-      return filePair(file, isJson ? await leftFileDigest(file).catch(() => '') : '');
-    }),
-  );
-  return formHash({ fields: [], files: canonicalPairs(pairs) });
-}
-
-function refuseLeft({ fieldname }: Express.Multer.File, cause: unknown): never {
-  throw new Error(
-    `idempotency: the file of the field ${JSON.stringify(fieldname)} cannot be read where multer has left it, and ` +
-      'includeFileContents compares its bytes. Mount idempotency() before multer.',
-    { cause },
-  );
-}
-
-const formHash = (form: PartsOfForm): string => objectHash(form, { algorithm: 'sha256' });
 
 /**
  * An urlencoded form that is longer, or has more fields, is compared by its bytes: no user fills in such a form,
@@ -187,7 +123,7 @@ async function urlEncodedParts(received: ReceivedBytes): Promise<string[]> {
   const text = (await allBytes(received)).toString('latin1');
   return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
     ? ['bytes', await digestOf(received)]
-    : ['pairs', ...canonicalText(text)];
+    : ['pairs', ...pairsInOrder(text)];
 }
 
 /** Returns the hash of the bytes. It is made only where it takes part: a form that can be read does not pay for it. */

@@ -3,8 +3,8 @@ import { headerLines } from '../../http/header-lines';
 import { sha256 } from '../../basics/sha256';
 import { bodyParts, type BodyOptions } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
-import { canonicalText } from './canonical-pairs';
 import { idText } from './id-text';
+import { pairsInOrder } from './name-order';
 
 /** Tells a request apart from all others. */
 interface Identity {
@@ -95,41 +95,26 @@ function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readon
 
 /**
  * Returns method, path and query. The path is the whole one, as it was sent: it has the route values and every router's
- * mount point. If an earlier middleware has rewritten the URL, the new one takes part, too: route values come from it.
+ * mount point. If it is not what routers go by (an earlier middleware has rewritten it), that takes part, too.
  */
 function resourceOf(req: IncomingMessage): readonly unknown[] {
-  const { originalUrl = req.url ?? '', baseUrl = '', protocol = 'http' } = req as Routed;
-  const [target, query] = splitUrl(originalUrl);
-  const sentPath = withoutOrigin(target);
-  const origin = target.slice(0, target.length - sentPath.length).toLowerCase();
-  const [scheme = '', host] = origin.split('://');
-  // The origin in a target of absolute form says nothing new if it is that of the request.
-  const isOwn =
-    host === undefined ||
-    (scheme === protocol && canonicalHost(host, scheme) === canonicalHost(req.headers.host ?? '', protocol));
-  const parts = [req.method ?? '', isOwn ? sentPath : target, queryParts(query)];
-  const [below, newQuery] = splitUrl(req.url ?? '');
-  const newPath = baseUrl + withoutOrigin(below);
-  // A router leaves a slash of a path that is its mount point.
-  const isPathAsSent = newPath === sentPath || newPath === `${sentPath}/`;
-  if (isPathAsSent && newQuery === query) return parts;
-  return [...parts, 'rewritten', newPath, queryParts(newQuery)];
+  const { url = '' } = req;
+  const { originalUrl = url, baseUrl = '' } = req as Routed;
+  const sent = [req.method ?? '', ...partsOfUrl(originalUrl)];
+  return baseUrl + url === originalUrl ? sent : [...sent, 'rewritten', ...partsOfUrl(baseUrl + url)];
 }
 
-function splitUrl(url: string): [path: string, query: string] {
+function partsOfUrl(url: string): readonly unknown[] {
   const mark = url.indexOf('?');
-  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+  return mark < 0 ? [url, []] : [url.slice(0, mark), queryParts(url.slice(mark + 1))];
 }
-
-/** Removes scheme and host of a request target in absolute form (RFC 9112, section 3.2.2), which proxies get. */
-const withoutOrigin = (path: string): string => path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '');
 
 /** Most names of a query whose order takes no part: a parser may ignore those beyond (qs takes 1,000). */
 const MOST_NAMES = 1_000;
 
 function queryParts(query: string): readonly string[] {
   if (query === '') return [];
-  return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : canonicalText(query);
+  return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : pairsInOrder(query);
 }
 
 function chosenHeaders(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {

@@ -1,9 +1,7 @@
 import { bytesOfView } from '../../basics/bytes';
 
-/** The methods by which database ids convert themselves to text, and the id of a document. */
+/** The methods by which ids of databases convert themselves to text. */
 interface Written {
-  readonly toHexString?: unknown;
-  readonly _id?: unknown;
   readonly toJSON?: unknown;
   readonly toString?: unknown;
 }
@@ -24,11 +22,6 @@ function writtenBy(id: Written): string | undefined {
   if (ArrayBuffer.isView(id)) return bytesOfView(id).toString('hex');
   // ['a,b'] and ['a', 'b'] convert to the same text.
   if (Array.isArray(id)) return undefined;
-  const hex = called(id.toHexString, id);
-  if (isText(hex)) return hex;
-  // A document of a database that was loaded in place of its id (Mongoose: populate). Its text has all of its values,
-  // which may differ from one request to the next.
-  if (id._id !== undefined && id._id !== null && id._id !== id) return idText(id._id);
   const json = called(id.toJSON, id);
   if (isText(json)) return json;
   const text = typeof json === 'object' && json !== null ? undefined : called(id.toString, id);

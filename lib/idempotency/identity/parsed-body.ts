@@ -35,11 +35,9 @@ function write(value: unknown, isForm: boolean, level: number, pieces: string[])
     // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967295]=x`.
     const entries = Object.entries(checked(value));
     pieces.push(`${Array.isArray(value) ? 'a' : 'o'}${entries.length};`);
-    // Below a name of a form, the names are what came in its brackets.
-    const nameOf = ([name]: [string, unknown]): string => (level === 0 ? name : `_[${name}]`);
-    for (const [name, one] of isForm && !Array.isArray(value) ? inNameOrder(entries, nameOf) : entries) {
+    for (const [name, one] of isForm && !Array.isArray(value) ? inNameOrder(entries) : entries) {
       pieces.push(`s${name.length}:${name}`);
-      write(one, isForm, level + 1, pieces);
+      write(one, false, level + 1, pieces);
     }
   }
 }

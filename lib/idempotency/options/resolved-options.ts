@@ -1,6 +1,5 @@
 import { checkOptions } from '../../options/check';
-import { withDefaults } from '../../options/merge';
-import { snapshotOf } from '../../options/snapshot';
+import { snapshotOf, withDefaults } from '../../options/merge';
 import { isOfTheBody, isPerExchange } from '../responses/recorded-response';
 import { backingStoreOf, isKeyvLike, isMapLike, refuseIgnoredAddress } from '../stores/keyv-like';
 import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../stores/memory-responses';

@@ -1,4 +1,4 @@
-import { stringify } from 'lossless-json';
+import { exactText } from '../../binding/types/exact-text';
 import type { Source } from '../../problems/problem';
 import type { Describable, JsonSchema, Schemas, SizeLimits } from '../../binding/types/json-schema';
 import { freeName } from '../names/free-name';
@@ -70,7 +70,7 @@ export class Components {
   usedIn(paths: object): Readonly<Record<string, JsonSchema>> {
     const used = new Set<string>();
     const follow = (part: unknown): void => {
-      for (const [, name = ''] of (stringify(part) ?? '').matchAll(/"\$ref":"#\/components\/schemas\/([^"/]+)/g)) {
+      for (const [, name = ''] of (exactText(part) ?? '').matchAll(/"\$ref":"#\/components\/schemas\/([^"/]+)/g)) {
         if (used.has(name)) continue;
         used.add(name);
         follow(this.schemas[name]);
@@ -120,4 +120,4 @@ export class Components {
   }
 }
 
-const textOf = (schema: JsonSchema): string => stringify(schema) ?? '';
+const textOf = (schema: JsonSchema): string => exactText(schema) ?? '';

@@ -1,13 +1,12 @@
 /** 300 endpoints with three dto classes each: the request, the response, and an item of both. */
-import { configure, double, dto, int, optional, string } from 'bindonce';
+import { bindRequest, double, dto, int, optional, string } from 'bindonce';
 import { orderOf } from '../json/dtos.mjs';
 import { order } from '../json/values.mjs';
 
 const COUNT = 300;
 
 /**
- * Makes a class with a name, by which its generated code is found, and with a property of its own: V8 would compile the
- * code of equal classes once.
+ * Makes a class with a name and with a property of its own.
  */
 const named = (name, properties) =>
   ({ [name]: class extends dto({ ...properties, [`of${name}`]: optional(int) }) {} })[name];
@@ -20,13 +19,12 @@ const classesOf = index => {
 
 const place = (req, res) => res.json(req.dto);
 
-/** Mounts the endpoints. @param app undefined if only their middlewares are wanted. */
-export function mount(app, binding) {
-  const { bindRequest } = configure({ binding });
+/** Mounts the endpoints. */
+export function mount(app) {
   for (let index = 0; index < COUNT; index++) {
     const { Order, Placed } = classesOf(index);
     const handler = bindRequest(Order, { responses: { 200: Placed } });
-    app?.post(`/orders/${index}`, handler, place);
+    app.post(`/orders/${index}`, handler, place);
   }
 }
 

@@ -1,6 +1,5 @@
 import express from 'express';
 import { Keyv } from 'keyv';
-import * as v from 'valibot';
 import { z } from 'zod';
 import {
   bindRequest,
@@ -228,11 +227,6 @@ describe('a schema that wants a collection', () => {
       tags: z.array(z.string()).optional(),
       price: z.object({ of: z.array(z.coerce.number()) }).optional(),
       name: z.string().max(3).optional(),
-    }),
-    valibot: v.object({
-      tags: v.optional(v.array(v.string())),
-      price: v.optional(v.object({ of: v.array(v.pipe(v.string(), v.transform(Number))) })),
-      name: v.optional(v.pipe(v.string(), v.maxLength(3))),
     }),
   };
 

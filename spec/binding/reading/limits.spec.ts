@@ -1,3 +1,4 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { z } from 'zod';
 import {
@@ -65,7 +66,7 @@ it.each<[keyof BindingLimits, string, number, Sent, Sent, number]>([
 
 describe.each<[string, AnyType, AnyType]>([
   ['zod', z.array(z.any()), z.object({ n: z.array(z.any()) })],
-  ['valibot', v.array(v.any()), v.object({ n: v.array(v.any()) })],
+  ['valibot', toStandardJsonSchema(v.array(v.any())), toStandardJsonSchema(v.object({ n: v.array(v.any()) }))],
   ['a schema that takes anything', z.any(), z.any()],
 ])('items of a schema that is fed by text: %s', (vendor, items, object) => {
   class Flat extends dto({ n: optional(items) }) {}

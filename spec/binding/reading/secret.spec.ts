@@ -88,7 +88,7 @@ it.each([
   expect(errors).toEqual([
     { name: 'accounts', in: 'claim', pointer: '', detail: 'The value is not valid.' },
     { name: 'teams[1]', in: 'claim', pointer: '/1', detail: 'The value is not valid.' },
-    { name: 'Token', in: 'header', pointer: '', detail: 'The value is not valid.' },
+    { name: 'Token', in: 'header', detail: 'The value is not valid.' },
   ]);
   expect(response.text).not.toContain(SECRET);
 });

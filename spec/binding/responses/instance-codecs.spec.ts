@@ -58,12 +58,6 @@ async function written(
 describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, unknown, BindingOptions, string]>([
     ['a dto', order, snake, '{"order_id":9007199254740993,"all_lines":[{"line_number":1,"SKU":"tea"}]}'],
-    [
-      'an array of dtos, of several classes',
-      [line, new Decorated()],
-      snake,
-      '[{"line_number":1,"SKU":"tea"},{"unit_price":5}]',
-    ],
     ['an array of dtos and null', [line, null], snake, '[{"line_number":1,"SKU":"tea"},null]'],
     [
       'a derived class',
@@ -107,6 +101,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     ['an object that holds a dto', { line }],
     ['an empty array', []],
     ['an array of a dto and something else', [line, 1]],
+    ['an array of dtos of several classes', [line, new Decorated()]],
     ['text', 'x'],
     ['null', null],
     [

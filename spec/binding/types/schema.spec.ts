@@ -1,5 +1,6 @@
 import { type } from 'arktype';
 import express from 'express';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -55,7 +56,9 @@ const libraries: readonly [name: string, schemas: Schemas][] = [
     {
       count: valibotCount,
       line: v.object({ sku: v.string(), quantity: valibotCount }),
-      order: v.object({ items: v.array(v.object({ sku: v.string(), tags: v.optional(v.array(v.string())) })) }),
+      order: toStandardJsonSchema(
+        v.object({ items: v.array(v.object({ sku: v.string(), tags: v.optional(v.array(v.string())) })) }),
+      ),
     },
   ],
   [
@@ -438,7 +441,7 @@ it.each<[string, AnyType]>([
 describe('a schema gets text', () => {
   class Anything extends dto({ v: queryParam(z.any()) }) {}
   class Point extends dto({ v: queryParam(z.object({ x: z.number() })) }) {}
-  class Points extends dto({ v: queryParam(v.array(v.object({ x: v.number() }))) }) {}
+  class Points extends dto({ v: queryParam(toStandardJsonSchema(v.array(v.object({ x: v.number() })))) }) {}
   class Words extends dto({ v: queryParam(type('string[]')) }) {}
   class Loose extends dto({ v: queryParam(optional(z.string())) }) {}
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { LosslessNumber, parse as parseLossless } from 'lossless-json';
-import { InvalidJson, isExactNumber, parseExactly } from '../../../lib/body/content/exact-json';
+import { ExactNumber, InvalidJson, isExactNumber, parseExactly } from '../../../lib/body/content/exact-json';
 
 /** Returns the value with all exact numbers as doubles, so that it can be compared with that of `JSON.parse`. */
 function rounded(value: unknown): unknown {
@@ -13,7 +13,7 @@ function rounded(value: unknown): unknown {
 /** Returns the value with all numbers as their texts. */
 function inDigits(value: unknown): unknown {
   if (typeof value === 'number') return `n${Object.is(value, -0) ? '-0' : value}`;
-  if (isExactNumber(value)) return `n${value.value}`;
+  if (isExactNumber(value) || value instanceof LosslessNumber) return `n${value.value}`;
   if (Array.isArray(value)) return value.map(inDigits);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inDigits(one)]));
@@ -92,12 +92,12 @@ describe('parseExactly', () => {
     ['-0', -0],
     ['123456789012345', 123_456_789_012_345],
     ['-12345678901234', -12_345_678_901_234],
-    ['1234567890123456', new LosslessNumber('1234567890123456')],
-    ['-123456789012345', new LosslessNumber('-123456789012345')],
-    ['1.0', new LosslessNumber('1.0')],
-    ['1e2', new LosslessNumber('1e2')],
+    ['1234567890123456', new ExactNumber('1234567890123456')],
+    ['-123456789012345', new ExactNumber('-123456789012345')],
+    ['1.0', new ExactNumber('1.0')],
+    ['1e2', new ExactNumber('1e2')],
     ['{"__proto__":1}', Object.fromEntries([['__proto__', 1]])],
-    ['{"a":[1.0],"a":[1.0]}', { a: [new LosslessNumber('1.0')] }],
+    ['{"a":[1.0],"a":[1.0]}', { a: [new ExactNumber('1.0')] }],
     ['"\\u00e4\\ud83d\\ude00\\/"', 'ä😀/'],
   ])('reads %s', (text, value) => {
     expect(parseExactly(text)).toStrictEqual(value);

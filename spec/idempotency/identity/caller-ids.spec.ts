@@ -1,5 +1,4 @@
 import express, { type ErrorRequestHandler, type Request } from 'express';
-import { model, Schema, Types } from 'mongoose';
 import { configure, idempotency, type IdempotencyOptions } from '../../../lib';
 import { send } from '../../support/listen';
 import { serve } from '../../support/serve';
@@ -333,26 +332,6 @@ describe('with claims of configure()', () => {
   ])('that are %s nothing runs', async (_what, claims) => {
     const { idempotency: guard } = configure({ binding: { claims: claims as never } });
     expect(await runsFor(guard(), undefined)).toBe(0);
-  });
-});
-
-describe('a document of Mongoose that stands in the place of its id', () => {
-  const Tenant = model('Tenant', new Schema({ name: String, balance: Number }));
-  const tenant = (id: string, balance: number): Left => ({
-    user: { id: 1, tenant: Tenant.hydrate({ _id: new Types.ObjectId(id), name: 'acme', balance }) },
-  });
-  const [a, b] = ['507f1f77bcf86cd799439011', '507f1f77bcf86cd799439012'];
-
-  it('is its id, whatever else it has', async () => {
-    expect(await answersOf(tenant(a, 3), tenant(a, 2), { user: { id: 1, tenant: new Types.ObjectId(a) } })).toEqual([
-      '1',
-      '1',
-      '1',
-    ]);
-  });
-
-  it('is told apart from another document', async () => {
-    expect(await answersOf(tenant(a, 3), tenant(b, 3))).toEqual(['1', '2']);
   });
 });
 

@@ -116,7 +116,7 @@ const table: Record<
     'a Keyv, for example new Keyv(adapter)',
     [new Keyv()],
     [
-      [new Map(), 'a Map'],
+      [new Map(), 'an instance of Map'],
       ['redis://localhost', '"redis://localhost"'],
       [null, 'null'],
       [{}, 'an object'],
@@ -231,7 +231,7 @@ const table: Record<
     FUNCTION,
     [() => undefined],
     [
-      [console, 'an object'],
+      [{}, 'an object'],
       ['log', '"log"'],
     ],
   ],

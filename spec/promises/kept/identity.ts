@@ -8,8 +8,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > method',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: "const parts = [req.method ?? '', isOwn",
-      replace: 'const parts = [isOwn',
+      find: "const sent = [req.method ?? '', ",
+      replace: 'const sent = [',
     },
   },
   {
@@ -68,8 +68,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > router mount',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'isOwn ? sentPath : target',
-      replace: "isOwn ? withoutOrigin(splitUrl(req.url ?? '')[0]) : target",
+      find: "const { originalUrl = url, baseUrl = '' } = req as Routed;",
+      replace: "const [originalUrl, baseUrl] = [url, ''];",
     },
   },
   {
@@ -78,8 +78,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > route value',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'isOwn ? sentPath : target',
-      replace: 'isOwn ? decodeURIComponent(sentPath) : target',
+      find: 'mark < 0 ? [url, []]',
+      replace: 'mark < 0 ? [decodeURIComponent(url), []]',
     },
   },
   {
@@ -88,8 +88,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the case of the path',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'isOwn ? sentPath : target',
-      replace: 'isOwn ? sentPath.toLowerCase() : target',
+      find: 'mark < 0 ? [url, []]',
+      replace: 'mark < 0 ? [url.toLowerCase(), []]',
     },
   },
   {
@@ -98,8 +98,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > query',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'isOwn ? sentPath : target, queryParts(query)];',
-      replace: 'isOwn ? sentPath : target, []];',
+      find: '[url.slice(0, mark), queryParts(url.slice(mark + 1))]',
+      replace: '[url.slice(0, mark), []]',
     },
   },
   {
@@ -108,7 +108,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'the order of query names',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: '? [query] : canonicalText(query)',
+      find: '? [query] : pairsInOrder(query)',
       replace: '? [query] : [query]',
     },
   },
@@ -137,9 +137,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'text that cannot be decoded',
     mutant: {
-      file: 'lib/idempotency/identity/canonical-pairs.ts',
-      find: 'read === undefined ? `%${value}` : `=${read}`',
-      replace: '`=${read ?? value}`',
+      file: 'lib/idempotency/identity/name-order.ts',
+      find: "const pairs = text.split('&')",
+      replace: "const pairs = text.replaceAll(/%[89a-f].|\\ufffd/gi, '%').split('&')",
     },
   },
   {
@@ -178,7 +178,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'the order of form names',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: "['pairs', ...canonicalText(text)]",
+      find: "['pairs', ...pairsInOrder(text)]",
       replace: "['pairs', text]",
     },
   },
@@ -188,8 +188,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'of two multipart forms > is a duplicate',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'return isExact ? [formHash(form)] :',
-      replace: 'return isExact ? [formHash(form), ...(await bytesParts(received, mediaType))] :',
+      find: 'return isExact ? [hashOfForm(form)] :',
+      replace: 'return isExact ? [hashOfForm(form), ...(await bytesParts(received, mediaType))] :',
     },
   },
   {
@@ -217,7 +217,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
     title: 'with other bytes in a file of equal name and size',
     mutant: {
-      file: 'lib/idempotency/identity/measured-form.ts',
+      file: 'lib/idempotency/identity/form-parts.ts',
       find: 'storage: measuring(withContents)',
       replace: 'storage: measuring(false)',
     },
@@ -227,9 +227,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'with another name, size, field or value, is not a duplicate',
     mutant: {
-      file: 'lib/idempotency/identity/body-parts.ts',
-      find: '  file.fieldname,\n  file.originalname,',
-      replace: "  file.fieldname,\n  '',",
+      file: 'lib/idempotency/identity/form-parts.ts',
+      find: '      fieldname,\n      originalname,',
+      replace: "      fieldname,\n      '',",
     },
   },
   {

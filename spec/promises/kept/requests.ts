@@ -49,8 +49,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'has left > is another request',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'return received.files.length > 0 ?',
-      replace: 'return received.files.length > 99 ?',
+      find: 'if (received.files.length === 0) return parts;',
+      replace: 'if (received.files.length < 99) return parts;',
     },
   },
   {
