@@ -4,9 +4,9 @@ import type { BodyUse } from './body-use';
 import type { SourceProperty } from './source-properties';
 
 /** How the parts of a multipart form are used. */
-type PartsUse = Pick<BodyUse, 'takesFile' | 'takesJson' | 'bindsFile'>;
+type PartsUse = Pick<BodyUse, 'takesFile' | 'takesJson'>;
 
-export const noParts: PartsUse = { takesFile: () => false, takesJson: () => false, bindsFile: () => false };
+export const noParts: PartsUse = { takesFile: () => false, takesJson: () => false };
 
 /**
  * Decides which files of a form are kept: those whose name is declared, even if only to refuse them there; all, if a
@@ -21,10 +21,6 @@ export function partsFor(sourceProperties: readonly SourceProperty[]): PartsUse 
   const takesAll = root !== undefined && !root.memberAt;
   return {
     takesFile: name => takesAll || codecOf(name) !== undefined,
-    bindsFile(name) {
-      const codec = codecOf(name);
-      return codec ? codec.fromFiles !== undefined || hasFile(codec) : takesAll;
-    },
     takesJson(name) {
       const codec = codecOf(name);
       return codec ? !hasFile(codec) : takesAll && root.takesJsonAt?.(name) === true;
