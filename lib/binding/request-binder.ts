@@ -6,10 +6,10 @@ import type { Member } from './declaration/members';
 import { isEmptyWithoutBody, lookupOf } from './plan/lookup';
 import type { Plan } from './plan/plan';
 import type { WholeBody } from './plan/whole-source';
-import { FoundValues } from './reading/found-values';
+import type { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
-import { INVALID, type Invalid } from './reading/location';
-import { readJson, readNothing } from './types/read-value';
+import { takesNull } from './types/codec';
+import { readNothing, readOptionalJson } from './types/read-json';
 import { RequestInput } from './sources/request-input';
 import { sourcesInOrder } from './sources/order';
 
@@ -33,9 +33,13 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
   return after(context.body ?? readBody(req, res, plan.body, options), body => {
     signal?.throwIfAborted();
     const input = new RequestInput(context, body);
-    return after(bindTo(input, plan), dto => {
+    const dto = plan.create();
+    const values = new Array<unknown>(plan.count);
+    findValues(input, plan, dto, context.foundOn(values));
+    return after(context.settle(), () => {
       context.refuse(input.emptyBody);
-      return dto === INVALID ? dto : plan.result(dto);
+      plan.set(dto, values);
+      return plan.result(dto);
     });
   });
 }
@@ -44,9 +48,7 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
  * Binds the whole body, if one property takes it; then source after source, each overwriting values of earlier ones;
  * then the required properties that are still missing. Failures are reported to the context.
  */
-function bindTo(input: RequestInput, plan: Plan): Awaitable<object | Invalid> {
-  const dto = plan.create();
-  const found = new FoundValues(new Array<unknown>(plan.count));
+function findValues(input: RequestInput, plan: Plan, dto: object, found: FoundValues): void {
   if (plan.wholeBody) bindWhole(plan.wholeBody, input, found);
   for (const source of sourcesInOrder) {
     const sourceProperties = plan.sourceProperties.get(source.name);
@@ -58,11 +60,6 @@ function bindTo(input: RequestInput, plan: Plan): Awaitable<object | Invalid> {
     if (!found.has(index) && (spec.requiresValue || ownValue(dto, property) === undefined))
       found.put(index, readMissing(input, plan, member));
   }
-  return after(found.settled(), values => {
-    if (values === INVALID) return INVALID;
-    plan.set(dto, values);
-    return dto;
-  });
 }
 
 /** Binds the whole body to one property. */
@@ -72,8 +69,8 @@ function bindWhole({ kind, member }: WholeBody, input: RequestInput, found: Foun
   switch (kind) {
     case 'json':
       // A body `null` has no values, like no body at all, unless the type accepts null.
-      if (body.kind === 'json' && (body.value !== null || codec.takesNull))
-        found.put(index, readJson(member, body.value, input.locationOf('json', '')));
+      if (body.kind === 'json' && (body.value !== null || takesNull(codec)))
+        found.put(index, readOptionalJson(member, body.value, input.locationOf('json', '')));
       if (body.kind === 'none' && required && isEmptyWithoutBody(member, req.method)) found.put(index, []);
       return;
     case 'text':

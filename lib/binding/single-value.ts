@@ -10,7 +10,6 @@ import { BinderContext } from './input/binder-context';
 import type { ResolvedOptions } from './input/endpoint';
 import { CodecTable } from './plan/codec-table';
 import type { SourceProperty } from './plan/source-properties';
-import { FoundValues } from './reading/found-values';
 import { cookie } from './sources/cookie';
 import { header } from './sources/header';
 import { query } from './sources/query';
@@ -19,7 +18,7 @@ import { route } from './sources/route';
 import { assertType } from './types/assert-type';
 import type { Codec } from './types/codec';
 import { isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
-import { readNothing } from './types/read-value';
+import { readNothing } from './types/read-json';
 
 /** Options of a reader of one value. */
 export interface ValueOptions {
@@ -89,23 +88,22 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
 
 /** Reads a value as the only property of a dto. */
 function valueOf(property: SourceProperty, source: ValueSource, context: BinderContext): unknown {
-  const found = new FoundValues<unknown[]>([]);
+  const found = context.foundOn<unknown[]>([]);
   source.read(new RequestInput(context, { kind: 'none' }), [property], found);
   if (!found.has(0))
     found.put(0, readNothing(property, context.locationOf(source.name, property.name), source.missing));
-  const values = found.settled();
-  if (isPromise(values)) {
+  if (isPromise(context.settle())) {
     const type = `the type of ${JSON.stringify(property.name)}`;
     throw new TypeError(`${source.name}Value: ${type} is read asynchronously; bind it with bindRequest().`);
   }
-  return Array.isArray(values) ? values[0] : undefined;
+  return found.target[0];
 }
 
 /**
  * Returns the codec of a type, or one that refuses every value. A value whose type cannot be read gets 400, like an
  * invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
  */
-function codecOf(type: AnyType, name: string, codecs: CodecTable, reader: string): Codec<unknown> {
+function codecOf(type: AnyType, name: string, codecs: CodecTable, reader: string): Codec {
   namingErrors(`${reader}: the type of ${JSON.stringify(name)}`, () => {
     assertType(type);
   });
@@ -123,9 +121,8 @@ function codecOf(type: AnyType, name: string, codecs: CodecTable, reader: string
 }
 
 /** Codec of a type that cannot be read: every value is refused, as an invalid one is. */
-const unreadable: Codec<unknown> = {
+const unreadable: Codec = {
+  kind: 'scalar',
   name: 'value of a type that can be read',
-  shape: 'scalar',
-  fromText: ([text], location) => location.failValue(text, unreadable.name),
-  fromJson: (value, location) => location.failValue(value, unreadable.name),
+  text: () => undefined,
 };

@@ -66,7 +66,7 @@ export function operationOf(
 }
 
 /** Returns the codecs that read a header: none or one. */
-function headerCodecs({ plan }: Endpoint, name: string): Codec<unknown>[] {
+function headerCodecs({ plan }: Endpoint, name: string): Codec[] {
   const headers = plan?.sourceProperties.get('header') ?? [];
   return headers.filter(one => one.name.toLowerCase() === name.toLowerCase()).map(({ codec }) => codec);
 }

@@ -23,14 +23,14 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_760, 58, ['idempotency']],
   body: [1_235, 19, ['body']],
-  binding: [4_995, 99, ['binding']],
-  openapi: [2_185, 44, ['openapi']],
+  binding: [4_935, 97, ['binding']],
+  openapi: [2_190, 44, ['openapi']],
   client: [975, 18, ['client', 'client.ts']],
   cli: [420, 11, ['cli']],
   testing: [990, 19, ['testing', 'testing.ts']],
   leaves: [
     900,
-    31,
+    30,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };

@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express';
+import type { Awaitable } from '../../basics/awaitable';
 import type { ProblemLocation } from '../../problems/problem';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
+import { FoundValues } from '../reading/found-values';
 import { Location } from '../reading/location';
 import { lookupOf, namesBelow, type Lookup } from '../plan/lookup';
 import type { SerializerOptions } from '../types/serializer-options';
@@ -61,8 +63,14 @@ export class BinderContext<T = unknown> {
     const known = plan && lookupOf(property, plan, this.req, where);
     const lookup: Lookup = known ?? { source: where ?? 'body', name: property };
     const location = this.locationOf(lookup.source, lookup.name);
-    for (const part of namesBelow(path, lookup)) location.enter(part);
-    location.fail('application', reason);
+    namesBelow(path, lookup)
+      .reduce<Location>((at, part) => at.below(part), location)
+      .fail('application', reason);
+  }
+
+  /** @internal Waits for all values that are not known yet. */
+  settle(): Awaitable<void> {
+    return this.noted.settle();
   }
 
   /** @throws a problem that lists the failures, if any. */
@@ -85,9 +93,14 @@ export class BinderContext<T = unknown> {
     if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req), emptyBody);
   }
 
+  /** @internal Makes the holder of the values that are found. */
+  foundOn<T extends object>(target: T): FoundValues<T> {
+    return new FoundValues(target, this.noted);
+  }
+
   /** @internal Makes the location of a value; failures are reported under it. */
   locationOf(source: ProblemLocation, name: string): Location {
-    if (source !== 'json') return new Location(this.noted, source, name);
+    if (source !== 'json') return Location.at(this.noted, source, name);
     const whole = this.endpoint.plan?.wholeBody;
     return Location.inJson(this.noted, name, whole?.kind === 'json' ? whole.member.bindName : undefined);
   }

@@ -1,18 +1,17 @@
 import { namingErrors } from '../declaration/declaration-error';
 import type { NamingPolicy } from '../types/naming-policy';
-import type { Location } from '../reading/location';
 import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
 import { classNameOf } from '../types/class-name';
 import type { Codec } from '../types/codec';
 import type { AnyType, Codecs, Infer } from '../types/property-type';
 import { remedyFor } from '../types/class-remedy';
-import { converted, converting, parsing, textThrough } from '../types/replaced-codec';
+import { replacedCodec } from '../types/replaced-codec';
 import { ownCodec } from './own-codec';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {
-  private made = new WeakMap<AnyType, Codec<unknown>>();
+  private made = new WeakMap<AnyType, Codec>();
   private readonly underWay = new Set<AnyType>();
   private readonly putOff: (() => void)[] = [];
 
@@ -72,26 +71,14 @@ export class CodecTable implements Codecs {
   }
 
   /** Makes the type's own codec, with this endpoint's value parser and converter taking precedence. */
-  private make(type: AnyType): Codec<unknown> {
+  private make(type: AnyType): Codec {
     const parser = this.valueParsers.find(one => one.type === type);
     const converter = this.serializer.converters?.find(one => one.type === type);
     const own = ownCodec(type, this);
     if (own && !parser && !converter) return own;
-    if (own) {
-      const read = { ...own, ...(converter && converted(own, converter)) };
-      return parser ? { ...read, ...parsing(parser, own.name) } : read;
-    }
-    const name = classNameOf(type) || 'value';
+    const name = own?.name ?? (classNameOf(type) || 'value');
     if (!parser && !converter)
       throw new TypeError(`${name} has no declared properties and no static tryParse; ${remedyFor(type)}.`);
-    const json = converter
-      ? converting(converter, name)
-      : { isTextOnly: true, fromJson: (value: unknown, location: Location) => location.failValue(value, name) };
-    return {
-      name,
-      shape: 'scalar',
-      ...json,
-      ...(parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) }),
-    };
+    return replacedCodec(name, own, parser, converter);
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Member } from '../declaration/members';
-import type { Codec } from '../types/codec';
+import { isCollection, notNull, type Codec } from '../types/codec';
 import type { Plan } from './plan';
 import type { SourceProperty } from './source-properties';
 
@@ -16,7 +16,7 @@ export interface Lookup {
   readonly source: ProblemLocation;
   readonly name: string;
   /** How the value is read there. */
-  readonly codec?: Codec<unknown>;
+  readonly codec?: Codec;
 }
 
 /**
@@ -65,14 +65,14 @@ function isInPath(property: SourceProperty | undefined, req: IncomingMessage): b
  * JSON.
  */
 export function namesBelow(path: readonly string[], { source, codec }: Lookup): (string | number)[] {
-  let here = codec;
+  let here = codec && notNull(codec);
   return path.map(part => {
     if (/^\d+$/.test(part)) {
-      [here] = here?.parts?.() ?? [];
+      here = here?.kind === 'list' ? notNull(here.item) : undefined;
       return Number(part);
     }
-    const member = here?.memberOf?.(part);
-    here = member?.codec;
+    const member = here?.kind === 'object' ? here.members.find(({ property }) => property === part) : undefined;
+    here = member && notNull(member.codec);
     return (source === 'json' ? member?.jsonName : member?.bindName) ?? part;
   });
 }
@@ -86,7 +86,7 @@ function preferredSource(plan: Plan, req: IncomingMessage): Source {
 
 /** Returns true if a request without a body sends an empty list: a GET, whose whole body goes to a list. */
 export const isEmptyWithoutBody = ({ codec }: Member, method?: string): boolean =>
-  codec.shape === 'list' && usuallyHasNoBody(method);
+  isCollection(codec) && usuallyHasNoBody(method);
 
 /** Returns true if requests of a method, in any case, usually have no body (RFC 9110, section 9.3.1). */
 export const usuallyHasNoBody = (method = ''): boolean => /^(?:get|head)$/i.test(method);

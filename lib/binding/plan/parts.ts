@@ -1,5 +1,6 @@
 import { finderOf } from '../reading/name-parts';
-import { hasFile, type Codec } from '../types/codec';
+import { hasFile, notNull, type Codec } from '../types/codec';
+import { takesJsonAt } from '../types/schema';
 import type { BodyUse } from './body-use';
 import type { SourceProperty } from './source-properties';
 
@@ -15,15 +16,17 @@ export const noParts: PartsUse = { takesFile: () => false, takesJson: () => fals
  */
 export function partsFor(sourceProperties: readonly SourceProperty[]): PartsUse {
   const propertyAt = finderOf(sourceProperties, ({ name }) => name);
-  const root = sourceProperties.find(({ isRoot }) => isRoot)?.codec;
-  const codecOf = (name: string): Codec<unknown> | undefined => (propertyAt(name) ?? root?.memberAt?.(name))?.codec;
+  const whole = sourceProperties.find(({ isRoot }) => isRoot)?.codec;
+  const root = whole && notNull(whole);
+  const codecOf = (name: string): Codec | undefined =>
+    (propertyAt(name) ?? (root?.kind === 'object' ? root.fieldAt(name) : undefined))?.codec;
   // Only the names of a schema are unknown.
-  const takesAll = root !== undefined && !root.memberAt;
+  const takesAll = root?.kind === 'schema';
   return {
     takesFile: name => takesAll || codecOf(name) !== undefined,
     takesJson(name) {
       const codec = codecOf(name);
-      return codec ? !hasFile(codec) : takesAll && root.takesJsonAt?.(name) === true;
+      return codec ? !hasFile(codec) : takesAll && takesJsonAt(root, name);
     },
   };
 }

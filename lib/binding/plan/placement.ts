@@ -3,7 +3,7 @@ import { fileIn, hasFile, isReadByName, takesFiles, withParts, type Codec } from
 import type { WholeSources } from './whole-source';
 
 /** Checks that a type fits the declaration. @throws TypeError */
-export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wholeSources: WholeSources): void {
+export function checkPlacement({ kind }: PropertySpec, codec: Codec, wholeSources: WholeSources): void {
   if ((kind === 'fromForm' || kind === 'fromQuery') && !isReadByName(codec))
     throw new TypeError(`${kind} takes an object, whose properties are bound by name: a dto class, not ${codec.name}.`);
   if (kind === 'fromBody' && takesFiles(codec))
@@ -19,7 +19,7 @@ export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wh
 }
 
 /** @throws TypeError for a type that contains a file but is not read from a form. */
-export function checkHasNoFile(codec: Codec<unknown>): void {
+export function checkHasNoFile(codec: Codec): void {
   if (hasFile(codec))
     throw new TypeError(
       `it contains a file${nameOf(codec)}, and files come only from a form; declare it with fromForm.`,
@@ -30,7 +30,7 @@ export function checkHasNoFile(codec: Codec<unknown>): void {
  * @throws TypeError for a type that contains a file: what multer says about it has its path on the server, or its
  * bytes.
  */
-export function checkIsWritable(codec: Codec<unknown>): void {
+export function checkIsWritable(codec: Codec): void {
   if (hasFile(codec))
     throw new TypeError(
       `it contains a file${nameOf(codec)}, which a response cannot; ` +
@@ -38,19 +38,20 @@ export function checkIsWritable(codec: Codec<unknown>): void {
     );
 }
 
-function nameOf(codec: Codec<unknown>): string {
+function nameOf(codec: Codec): string {
   const name = fileIn(codec);
   return name === undefined ? '' : ` (${name})`;
 }
 
 /** @throws TypeError for a nested dto with a property that binds only at the root of a request. */
-export function checkNestable(codec: Codec<unknown>): void {
+export function checkNestable(codec: Codec): void {
   const reason = notNestableIn(codec);
   if (reason !== undefined) throw new TypeError(reason);
 }
 
 /** Names the first property that binds only at the root of a request, and says so; undefined if there is none. */
-export function notNestableIn(codec: Codec<unknown>): string | undefined {
-  for (const { notNestable } of withParts(codec)) if (notNestable !== undefined) return notNestable;
+export function notNestableIn(codec: Codec): string | undefined {
+  for (const part of withParts(codec))
+    if (part.kind === 'object' && part.notNestable !== undefined) return part.notNestable;
   return undefined;
 }

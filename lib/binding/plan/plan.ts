@@ -1,6 +1,8 @@
 import type { Source } from '../../problems/problem';
+import type { FoundValues } from '../reading/found-values';
+import type { JsonObject } from '../reading/json-text';
 import { ownValue } from '../reading/own-value';
-import { jsonReaderOf, membersOf, type Member, type ReadFields } from '../declaration/members';
+import { membersOf, type Member } from '../declaration/members';
 import type { Location } from '../reading/location';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
 import { completion, instancesOf } from '../declaration/instances';
@@ -8,8 +10,8 @@ import { propertiesOf } from '../declaration/class-properties';
 import { isDto } from '../declaration/declarations';
 import type { PropertySpec } from '../declaration/property';
 import { classNameOf } from '../types/class-name';
-import { needsExactNumbers, takesFiles, type Codec } from '../types/codec';
-import { readJson } from '../types/read-value';
+import { needsExactNumbers, notNull, takesFiles, type Codec } from '../types/codec';
+import { readFields, readOptionalJson } from '../types/read-json';
 import { assertType, isSchema } from '../types/assert-type';
 import { isOptional, type AnyType, type DtoClass } from '../types/property-type';
 import type { BodyUse } from './body-use';
@@ -30,7 +32,7 @@ export interface Plan {
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
   /** Reads the fields of a JSON body. */
-  readonly read: ReadFields;
+  readonly read: (found: FoundValues, json: JsonObject, at: Location) => void;
   /** The properties that the JSON body itself must contain. */
   readonly jsonRequired: readonly SourceProperty[];
   /** The sources of each property. */
@@ -54,7 +56,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
     assertType(Dto);
     if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs, defaults);
     const codec = codecs.complete(Dto);
-    if ((codec.shape !== 'list' && codec.shape !== 'schema') || takesFiles(codec))
+    if (!['list', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
       throw new TypeError(
         `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
       );
@@ -63,7 +65,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
 }
 
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
-function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
+function planForBody(codec: Codec, Dto: AnyType): Plan {
   const names = { property: 'body', bindName: '', jsonName: '' };
   const required = !isOptional(Dto);
   const spec: PropertySpec = { kind: 'fromBody', type: Dto, required };
@@ -107,7 +109,9 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: Sour
     count: members.length,
     set: setting(members, completion(Dto)),
     sourceProperties,
-    read: jsonReaderOf(jsonProperties, ({ index }) => index, readIfSent),
+    read: (found, json, at) => {
+      readFields(jsonProperties, ({ index }) => index, readIfSent, found, json, at);
+    },
     jsonRequired,
     sourcesOf,
     required,
@@ -152,7 +156,7 @@ function bySource(sourcesOf: Plan['sourcesOf']): Map<Source, SourceProperty[]> {
 
 /** Reads a value of the JSON body. An absent one is skipped: another source may supply it. */
 const readIfSent = (member: Member, value: unknown, location: Location): unknown =>
-  value === undefined ? undefined : readJson(member, value, location);
+  value === undefined ? undefined : readOptionalJson(member, value, location);
 
 function setting(members: readonly Member[], complete: ((dto: object) => void) | undefined): Plan['set'] {
   return (dto, values) => {

@@ -1,4 +1,4 @@
-import { ignoreRejection } from '../../basics/awaitable';
+import { ignoreRejection, type Awaitable } from '../../basics/awaitable';
 import { Problem, type ProblemError } from '../../problems/problem';
 import type { ResolvedLimits } from './limits';
 
@@ -59,12 +59,31 @@ export class Failures {
   isCut = false;
   /** The names of values that have one failure only. */
   private alone: Set<string> | undefined;
+  private promised: [value: Promise<unknown>, use: (known: unknown) => void][] | undefined;
 
   /** @param quotesValues false if no refused value may be repeated. */
   constructor(
     readonly limits: Pick<ResolvedLimits, 'bodyBytes' | 'fields' | 'items' | 'depth' | 'failures'>,
     readonly quotesValues = true,
   ) {}
+
+  /** Waits for a value, before the request counts as read. @param use called with it, in the order of these calls. */
+  later(value: Promise<unknown>, use: (known: unknown) => void): void {
+    // If another step has already failed, no one awaits it.
+    ignoreRejection(value);
+    (this.promised ??= []).push([value, use]);
+  }
+
+  /** Waits for all values that are not known yet, and for those of which they are made. */
+  settle(): Awaitable<void> {
+    const { promised } = this;
+    if (!promised) return undefined;
+    this.promised = undefined;
+    return Promise.all(promised.map(([value]) => value)).then(known => {
+      for (const [at, [, use]] of promised.entries()) use(known[at]);
+      return this.settle();
+    });
+  }
 
   get isFull(): boolean {
     return this.list.length >= this.limits.failures;

@@ -1,20 +1,24 @@
-import { after, isPromise, type Awaitable } from '../../basics/awaitable';
-import { INVALID, UNDEFINED, withoutMark, type Invalid } from './location';
+import { isPromise } from '../../basics/awaitable';
+import type { Failures } from './failures';
+import { INVALID, UNDEFINED, withoutMark } from './location';
 
 type Key = string | number;
 
 /**
- * The values found for the properties of one dto. A value that is put under a key later replaces an earlier one. All
+ * The values found for the properties of one object. A value that is put under a key later replaces an earlier one. All
  * properties are read, whatever fails, so that every failure is reported.
  */
 export class FoundValues<T extends object = object> {
-  private isInvalid = false;
-  /** The values that are not on the target: those that could not be read, are undefined, or are not known yet. */
-  private unset: Map<Key, unknown> | undefined;
-  private promised: [key: Key, value: Awaitable<unknown>][] | undefined;
+  /** Keys of values that are not on the target: those that could not be read, are undefined, or are not known yet. */
+  private unset: Set<Key> | undefined;
+  /** The values that are not known yet, and have not been replaced by one that is. */
+  private promised: Map<Key, Promise<unknown>[]> | undefined;
 
   /** @param target the object that the values are set on. */
-  constructor(readonly target: T) {}
+  constructor(
+    readonly target: T,
+    private readonly failures: Failures,
+  ) {}
 
   /** Returns true if a value was found, even an invalid one. */
   has(key: Key): boolean {
@@ -25,6 +29,7 @@ export class FoundValues<T extends object = object> {
   clear(key: Key): void {
     this.values[key] = undefined;
     this.unset?.delete(key);
+    this.promised?.delete(key);
   }
 
   /**
@@ -33,49 +38,23 @@ export class FoundValues<T extends object = object> {
    */
   put(key: Key, value: unknown): void {
     if (value === undefined) return;
-    if (value === INVALID) {
-      this.isInvalid = true;
-      (this.unset ??= new Map()).set(key, value);
-    } else if (isPromise(value)) this.promise(key, value);
-    else if (value === UNDEFINED) {
-      if (!this.has(key)) (this.unset ??= new Map()).set(key, value);
-    } else {
+    if (value === INVALID || value === UNDEFINED) (this.unset ??= new Set()).add(key);
+    else if (isPromise(value)) this.promise(key, value);
+    else {
+      this.promised?.delete(key);
       this.values[key] = value;
-      this.unset?.delete(key);
     }
   }
 
-  /**
-   * Returns the target once all values are known. Waits for replaced values, too, because their failures belong in the
-   * response.
-   * @param finish called with the target before it is returned.
-   */
-  settled(finish?: (target: T) => void): Awaitable<T | Invalid> {
-    const { promised, target } = this;
-    if (!promised) {
-      if (this.isInvalid) return INVALID;
-      finish?.(target);
-      return target;
-    }
-    return after(Promise.all(promised.map(([, value]) => value)), known => {
-      if (this.isInvalid || known.includes(INVALID)) return INVALID;
-      for (const [at, [key, value]] of promised.entries()) {
-        const isLatest = this.unset?.get(key) === value;
-        const found = withoutMark(known[at]);
-        if (isLatest && found !== undefined) this.values[key] = found;
-      }
-      finish?.(target);
-      return target;
-    });
-  }
-
-  /** Notes a promised value. It may turn out to be undefined, which does not replace an earlier value. */
   private promise(key: Key, value: Promise<unknown>): void {
-    const before = this.unset?.get(key);
-    const latest =
-      before === undefined ? value : after(value, known => (withoutMark(known) === undefined ? before : known));
-    (this.unset ??= new Map()).set(key, latest);
-    (this.promised ??= []).push([key, latest]);
+    (this.unset ??= new Set()).add(key);
+    const promised = (this.promised ??= new Map<Key, Promise<unknown>[]>()).get(key) ?? [];
+    this.promised.set(key, [...promised, value]);
+    this.failures.later(value, known => {
+      const found = withoutMark(known);
+      if (found !== undefined && found !== INVALID && this.promised?.get(key)?.includes(value))
+        this.values[key] = found;
+    });
   }
 
   private get values(): Record<Key, unknown> {

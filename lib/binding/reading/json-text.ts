@@ -1,16 +1,11 @@
-import type { Awaitable } from '../../basics/awaitable';
-import type { Invalid, Location } from './location';
+import type { Location } from './location';
 import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 
 /** Reads JSON out of one text: a query parameter, a form field, a claim or a header. */
-export function jsonInText<T>(
-  text: string,
-  location: Location,
-  read: (value: unknown, location: Location) => Awaitable<T | Invalid>,
-): Awaitable<T | Invalid> {
+export function jsonInText(text: string, at: Location, read: (value: unknown, at: Location) => unknown): unknown {
   const value = parsedOrUndefined(text);
-  if (value === TOO_DEEP) return location.failTooDeep();
-  return value === undefined ? location.failValue(text, 'JSON text') : read(value, location.asJson());
+  if (value === TOO_DEEP) return at.failTooDeep();
+  return value === undefined ? at.failValue(text, 'JSON text') : read(value, at.asJson());
 }
 
 /**

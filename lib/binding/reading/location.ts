@@ -1,6 +1,6 @@
 import type { ProblemLocation } from '../../problems/problem';
 import { isExactNumber } from '../../body/content/exact-json';
-import { Failures, type FailureCode, type FailureFacts } from './failures';
+import type { Failures, FailureCode, FailureFacts } from './failures';
 import { isSecret } from './secret';
 
 /** Result of reading an invalid value. Its failure has already been reported at its location. */
@@ -16,66 +16,64 @@ export const withoutMark = (result: unknown): unknown => (result === UNDEFINED ?
 /** Most characters of a refused value, a name and a pointer that a response repeats. */
 const LONGEST = { value: 60, name: 200, pointer: 400 };
 
-/**
- * The location of the value being read; failures are reported under it. One object moves with the reader, into an
- * object or an array and out again, because an object of its own for each value would cost more than reading the value.
- */
-export class Location {
-  private readonly keys: (string | number)[] = [];
+/** Where a location is, but for the keys below its root. */
+interface Root {
+  readonly failures: Failures;
+  readonly source: ProblemLocation;
+  /** Name that the value was looked up under. */
+  readonly name: string;
+  /** True in a JSON document, which begins at the root: a body, or text that holds JSON. */
+  readonly isJson: boolean;
+  /** Name of a value that has none in its source: the property that takes the whole JSON body. */
+  readonly whole?: string | undefined;
+}
 
+/** The location of a value; failures are reported under it. */
+export class Location {
   /**
-   * @param root name that the value was looked up under.
-   * @param document JSON pointer of `root` in its document (RFC 6901); undefined outside of JSON.
-   * @param above levels of objects and arrays around `root`.
-   * @param whole name of a value that has none in its source: the property that takes the whole JSON body.
+   * @param depth levels of objects and arrays around the value.
+   * @param up the location of the object or array that holds it, if that is below the root.
    */
-  constructor(
-    private readonly failures: Failures,
-    readonly source: ProblemLocation,
-    private readonly root: string,
-    private readonly document?: string,
-    private readonly above = 0,
-    private readonly whole = '',
+  private constructor(
+    private readonly root: Root,
+    private readonly depth: number,
+    private readonly up?: Location,
+    private readonly key: string | number = '',
   ) {}
+
+  static at(failures: Failures, source: ProblemLocation, name: string): Location {
+    return new Location({ failures, source, name, isJson: false }, 0);
+  }
 
   /**
    * Makes the location of a field of a JSON body; an empty name means the body itself.
    * @param whole the property that takes the whole body, if one does.
    */
   static inJson(failures: Failures, name: string, whole?: string): Location {
-    const location = new Location(failures, 'json', '', '', 0, whole);
-    if (name !== '') location.enter(name);
-    return location;
+    const body = new Location({ failures, source: 'json', name: '', isJson: true, whole }, 0);
+    return name === '' ? body : body.below(name);
+  }
+
+  get source(): ProblemLocation {
+    return this.root.source;
+  }
+
+  get failures(): Failures {
+    return this.root.failures;
   }
 
   get limits() {
     return this.failures.limits;
   }
 
-  /** Moves into a property of the object here, or an item of the array here. */
-  enter(key: string | number): void {
-    this.keys.push(key);
+  /** Returns the location of a property of the object here, or of an item of the array here. */
+  below(key: string | number): Location {
+    return new Location(this.root, this.depth + 1, this, key);
   }
 
-  /** Moves back out of what was entered last. */
-  leave(): void {
-    this.keys.pop();
-  }
-
-  /** Copies this location, for a failure that is found after the reader has moved on. */
-  stay(): Location {
-    return new Location(this.failures, this.source, this.path, this.pointer, this.depth, this.whole);
-  }
-
-  /** Copies this location for an attempt, whose failures are not reported. */
-  aside(): Location {
-    const { limits, quotesValues } = this.failures;
-    return new Location(new Failures(limits, quotesValues), this.source, this.path, this.pointer, this.depth);
-  }
-
-  /** Copies this location as the root of a JSON document: the value is text that holds JSON. */
+  /** Returns this location as the root of a JSON document: the value is text that holds JSON. */
   asJson(): Location {
-    return new Location(this.failures, this.source, this.path, '', this.depth);
+    return new Location({ ...this.root, name: this.path, isJson: true, whole: undefined }, this.depth);
   }
 
   /** False if the value must not be repeated: a response must not show what the client did not send. */
@@ -85,7 +83,7 @@ export class Location {
 
   /** True if nothing of the content may be repeated, whatever `quoteValues` is: no value, and no key that it brings. */
   get isSecret(): boolean {
-    return isSecret(this.source, this.root);
+    return isSecret(this.source, this.root.name);
   }
 
   /** Levels of nesting still allowed below this location. */
@@ -158,28 +156,29 @@ export class Location {
     return this.fail('missing-in-json', 'The JSON body must have this value.');
   }
 
-  private get depth(): number {
-    return this.above + this.keys.length;
+  /** The keys below the root. */
+  private get keys(): (string | number)[] {
+    return this.up ? [...this.up.keys, this.key] : [];
   }
 
   private get name(): string {
-    return this.path || this.whole;
+    return this.path || (this.root.whole ?? '');
   }
 
   /** The name with the parts below it, as the client sent them. */
   private get path(): string {
-    let name = this.root;
+    let { name } = this.root;
     for (const key of this.keys) name += typeof key === 'number' ? `[${key}]` : name === '' ? key : `.${key}`;
     return cut(name, LONGEST.name);
   }
 
-  /** The JSON pointer, cut after the last part that fits into the length limit. */
+  /** The JSON pointer (RFC 6901), cut after the last part that fits into the limit; undefined outside of JSON. */
   private get pointer(): string | undefined {
-    let pointer: string | undefined = this.document;
-    if (pointer === undefined) return undefined;
+    if (!this.root.isJson) return undefined;
+    let pointer = '';
     for (const key of this.keys) {
       // RFC 6901, section 3: `~` and `/` are escaped.
-      const longer: string = `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const longer = `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
       if (longer.length > LONGEST.pointer) break;
       pointer = longer;
     }

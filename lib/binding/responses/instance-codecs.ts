@@ -4,20 +4,19 @@ import { classNameOf } from '../types/class-name';
 import type { Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
 import type { AnyType } from '../types/property-type';
-import { written } from '../types/write-value';
 
 /**
  * Finds the codec of a response value by its own declaration; undefined for a value that is not a dto or an array of
  * dtos of one class.
  */
-export type CodecOfInstance = (value: unknown) => Codec<unknown> | undefined;
+export type CodecOfInstance = (value: unknown) => Codec | undefined;
 
 /**
  * @param codecs the endpoint's codecs, with its naming policy and converters.
  * @param own the endpoint's own dto; its codec is made at once, because most handlers respond with it.
  */
 export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstance {
-  const known = new Map<object, Codec<unknown> | undefined>();
+  const known = new Map<object, Codec | undefined>();
   if (isDto(own)) known.set(own, codecFor(own, codecs));
   const codecOf: CodecOfInstance = value => {
     const Dto = classOf(value);
@@ -29,7 +28,7 @@ export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstanc
     if (!Array.isArray(value)) return codecOf(value);
     const codecs = new Set(value.filter(one => one !== undefined && one !== null).map(codecOf));
     const [item, another] = codecs;
-    return codecs.size === 1 && !another ? item && arrayOf(item) : undefined;
+    return codecs.size === 1 && !another ? item && { kind: 'list', name: 'array', item } : undefined;
   };
 }
 
@@ -45,7 +44,7 @@ function classOf(value: unknown): (new () => unknown) | undefined {
  * Leaves a class that cannot be written to Express: the handler has done its work, and must not fail because of its
  * response.
  */
-function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | undefined {
+function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec | undefined {
   try {
     return codecs.complete(Dto);
   } catch (error) {
@@ -54,13 +53,3 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
     return undefined;
   }
 }
-
-/** Makes the codec of an array of dtos of one class, with null. */
-function arrayOf(item: Codec<unknown>): Codec<unknown> {
-  const toJson = (value: unknown): unknown[] => (value as unknown[]).map(one => written(item, one));
-  return { name: 'array', shape: 'list', parts: () => [item], fromText: refuse, fromJson: refuse, toJson };
-}
-
-const refuse = (): never => {
-  throw new TypeError('the codec of an array of dtos only writes');
-};

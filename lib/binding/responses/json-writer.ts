@@ -10,7 +10,7 @@ import { checkIsWritable } from '../plan/placement';
 import type { CodecOfInstance } from './instance-codecs';
 
 /** The codecs of an endpoint's responses, by status. */
-export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
+export type ResponseCodecs = ReadonlyMap<number, Codec>;
 
 /**
  * Makes the codecs of the responses.
@@ -30,7 +30,7 @@ export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): Re
 }
 
 /** Writes a value as JSON: numbers with all their digits, and only the declared properties. */
-export const writeJson = (codec: Codec<unknown>, value: unknown, settings?: JsonSettings): string | undefined =>
+export const writeJson = (codec: Codec, value: unknown, settings?: JsonSettings): string | undefined =>
   exactText(written(codec, value), settings?.spaces, settings?.replacer);
 
 /** Express's JSON settings of the application. */
@@ -41,7 +41,7 @@ interface JsonSettings {
 
 type Send = (...values: unknown[]) => Response;
 /** @param status may be text, which node sends, too. */
-type TypeForStatus = (status: number | string) => Codec<unknown> | undefined;
+type TypeForStatus = (status: number | string) => Codec | undefined;
 
 /** What the middlewares so far declare for each response. */
 const declaredTypes = new WeakMap<Response, TypeForStatus>();
@@ -56,7 +56,7 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
   const earlier = declaredTypes.get(res);
   const declaredFor: TypeForStatus = status => codecs.get(Number(status)) ?? earlier?.(status);
   declaredTypes.set(res, declaredFor);
-  const codecFor = (value: unknown): Codec<unknown> | undefined => declaredFor(res.statusCode) ?? ofInstance?.(value);
+  const codecFor = (value: unknown): Codec | undefined => declaredFor(res.statusCode) ?? ofInstance?.(value);
   res.jsonp = (...given: unknown[]) => {
     const value = valueIn(given, res);
     const codec = codecFor(value);

@@ -4,7 +4,7 @@ import { namingErrors } from '../declaration/declaration-error';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
-import { INVALID, Location, withoutMark } from '../reading/location';
+import { Location, withoutMark } from '../reading/location';
 import {
   mergeSerializer,
   responsesRule,
@@ -13,6 +13,7 @@ import {
   type SerializerTypes,
 } from '../types/serializer-options';
 import { needsExactNumbers, type Codec } from '../types/codec';
+import { readJson } from '../types/read-json';
 import { CodecTable } from '../plan/codec-table';
 import { notNestableIn } from '../plan/placement';
 import type { AnyType, Infer } from '../types/property-type';
@@ -83,8 +84,9 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     }
     const { limits, quoteValues } = this.rules;
     const failures = new Failures(limits, quoteValues);
-    const value = await this.reader.fromJson(this.parsed(json), Location.inJson(failures, ''));
-    if (value === INVALID || failures.list.length > 0) throw validationProblem(failures);
+    const value = await readJson(this.reader, this.parsed(json), Location.inJson(failures, ''));
+    await failures.settle();
+    if (failures.list.length > 0) throw validationProblem(failures);
     return withoutMark(value) as Infer<Q>;
   }
 

@@ -2,8 +2,9 @@ import type { Claims } from '../../principal/principal';
 import { asJson } from '../reading/json-text';
 import type { Location } from '../reading/location';
 import type { SourceProperty } from '../plan/source-properties';
-import { readItems, readJson, readText } from '../types/read-value';
-import { needsExactNumbers } from '../types/codec';
+import { readOptionalJson } from '../types/read-json';
+import { readItems, readText } from '../types/read-text';
+import { isCollection, needsExactNumbers, notNull, takesNull } from '../types/codec';
 import { isRounded } from '../types/numbers';
 import type { ValueSource } from './request-input';
 
@@ -19,10 +20,10 @@ export const claim: ValueSource = {
     for (const sourceProperty of sourceProperties) {
       const { index, name, codec } = sourceProperty;
       const value = valueOf(name);
-      if (value === undefined || (value === null && !codec.takesNull)) continue;
+      if (value === undefined || (value === null && !takesNull(codec))) continue;
       // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
       found.clear(index);
-      const takesArray = codec.isCollection || codec.shape === 'schema';
+      const takesArray = isCollection(codec) || notNull(codec).kind === 'schema';
       if (Array.isArray(value) && value.length === 0 && !takesArray) continue;
       found.put(index, readClaim(claimValue(value, takesArray), sourceProperty, input.locationOf('claim', name)));
     }
@@ -44,7 +45,11 @@ function claimValue(value: unknown, takesArray: boolean): unknown {
 function readClaim(value: unknown, sourceProperty: SourceProperty, location: Location): unknown {
   const { codec } = sourceProperty;
   if (isReadAsJson(value, sourceProperty))
-    return readJson(sourceProperty, codec.isCollection && value !== null ? [value].flat() : value, location.asJson());
+    return readOptionalJson(
+      sourceProperty,
+      isCollection(codec) && value !== null ? [value].flat() : value,
+      location.asJson(),
+    );
   return Array.isArray(value)
     ? readItems(sourceProperty, value.map(String), location)
     : readText(sourceProperty, [String(value)], location);
@@ -52,7 +57,7 @@ function readClaim(value: unknown, sourceProperty: SourceProperty, location: Loc
 
 /** Returns true if a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
 function isReadAsJson(value: unknown, { codec }: SourceProperty): boolean {
-  if (codec.shape === 'schema') return typeof value !== 'string';
+  if (notNull(codec).kind === 'schema') return typeof value !== 'string';
   const values = [value].flat();
   // The parser of the token may have rounded a number.
   const hasRounded = values.some(one => typeof one === 'number' && isRounded(one));

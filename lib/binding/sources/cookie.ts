@@ -1,6 +1,6 @@
 import { parse } from 'cookie';
 import { ownValue } from '../reading/own-value';
-import { readText } from '../types/read-value';
+import { readText } from '../types/read-text';
 import type { ValueSource } from './request-input';
 
 /** Cookies (RFC 6265, section 5.4); names are case-sensitive. */

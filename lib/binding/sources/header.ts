@@ -1,6 +1,6 @@
 import { removedLines } from '../../body/content/media-type';
 import { headerLines } from '../../http/header-lines';
-import { readText } from '../types/read-value';
+import { readText } from '../types/read-text';
 import type { ValueSource } from './request-input';
 
 /** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */

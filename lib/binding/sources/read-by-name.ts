@@ -1,6 +1,6 @@
 import type { FoundValues } from '../reading/found-values';
 import { INVALID } from '../reading/location';
-import { readFlat } from '../types/read-value';
+import { readFlat, readNames } from '../types/read-names';
 import type { SourceProperty } from '../plan/source-properties';
 import { firstPart, hasParts, levelsOf } from '../reading/name-parts';
 import { NameTree, type Sent } from '../reading/name-tree';
@@ -39,7 +39,7 @@ export function readByName(
     if (!tree) continue;
     const location = input.locationOf(source, name);
     // A required object that takes all names exists even if none of them was sent.
-    found.put(index, isRoot ? codec.fromNames?.(tree, location, required) : readFlat(sourceProperty, tree, location));
+    found.put(index, isRoot ? readNames(codec, tree, location, required) : readFlat(sourceProperty, tree, location));
   }
 }
 

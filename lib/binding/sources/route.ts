@@ -1,6 +1,6 @@
 import type { Pair } from '../../body/content/urlencoded';
 import { convertedText } from '../reading/converted-text';
-import { readSegments } from '../types/read-value';
+import { readSegments } from '../types/read-text';
 import { readByName } from './read-by-name';
 import type { ValueSource } from './request-input';
 

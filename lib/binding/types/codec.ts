@@ -1,128 +1,187 @@
-import type { Awaitable } from '../../basics/awaitable';
-import type { Invalid, Location } from '../reading/location';
-import type { NameTree } from '../reading/name-tree';
-import type { Describable, JsonSchema, Schemas } from './json-schema';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Source } from '../../problems/problem';
+import type { Location } from '../reading/location';
+import type { JsonSchema, Shape } from './schema-shape';
 
 /**
- * Reads the values of one type, as one endpoint is configured, and writes them as JSON. Text comes from forms, routes,
- * queries, claims, headers and cookies; JSON from a body, or from text that holds JSON. Failures are reported at the
- * location.
+ * What one endpoint knows of a type: plain data of one of six kinds. Four functions read and write its values, each
+ * with a case for every kind: `readJson`, `readNames` (with `readText`), `written` and `schemaOf`.
+ * @typeParam T the type of the values.
  */
-export interface Codec<T> extends Describable {
-  /** As it appears in messages: "int", "list of guid". */
+export type Codec<T = unknown> = AnyCodec & { readonly holds?: () => T };
+
+/** A codec of any values. */
+export type AnyCodec = ScalarCodec | ListCodec | ObjectCodec | NullableCodec | FileCodec | SchemaCodec;
+
+/** One value, which is one text. */
+export interface ScalarCodec {
+  readonly kind: 'scalar';
+  /** As it appears in messages: "int". */
   readonly name: string;
-  /** Kind of type, where that decides how its values are looked up. */
-  readonly shape: 'scalar' | 'list' | 'object' | 'schema' | 'file';
-  /** True if empty text is a value. */
-  readonly takesEmptyText?: boolean;
-  /** True if any text is valid: then `[WIP]` is text, not broken JSON. */
-  readonly takesAnyText?: boolean;
-  /** True if JSON `null` is a value. */
-  readonly takesNull?: boolean;
+  /** The type in the message about a refused value: "The value … is not <described>." Default: its name. */
+  readonly described?: string | undefined;
+  /** Reads a text; undefined if it is none of this type. Default: text holds JSON. */
+  readonly text?: ((text: string) => unknown) | undefined;
+  /** Reads a JSON value; undefined if it is none of this type. Default: `read`, else `inner` reads it. */
+  readonly json?: ((value: unknown) => unknown) | undefined;
+  /** Reads a JSON value, and reports its failure. */
+  readonly read?: ((value: unknown, at: Location) => unknown) | undefined;
+  /** Converts a value to what JSON holds for it. Default: `inner` does, else it is the value as it is. */
+  readonly write?: ((value: unknown) => unknown) | undefined;
+  /** The type of the JSON, where only the text is read in another way. */
+  readonly inner?: Codec | undefined;
+  /** Makes the message for a refused JSON value. Default: it names the value and the type. */
+  readonly refusal?: ((value: unknown) => string | undefined) | undefined;
+  /** True if any text is a value, also the empty one: then `[WIP]` is text, not broken JSON. */
+  readonly takesAnyText?: boolean | undefined;
+  /** True if several texts are joined by commas, as repeated headers are (RFC 9110, section 5.3). */
+  readonly isJoined?: boolean;
   /** True if JSON numbers must keep all their digits: a double would round them. */
-  readonly needsExactNumbers?: boolean;
-  /** True for a collection, which is sent as `n`, `n[]` or `n[3]`. */
-  readonly isCollection?: boolean;
-  /** Set if the type cannot be nested in another one: the reason, as an error message. */
-  readonly notNestable?: string;
-  /** Finds a property of an object: its names in JSON and elsewhere, and its codec. */
-  readonly memberOf?: (property: string) => CodecMember | undefined;
-  /** Names the first property of an object for whose codec the test holds. */
-  readonly propertyOf?: (test: (codec: Codec<unknown>) => boolean) => string | undefined;
-  /** Returns true if what is sent under a name as a file of JSON is data, and no file: a schema takes all names. */
-  readonly takesJsonAt?: (name: string) => boolean;
-  /** Finds the property whose `bindName` is a name that was sent, or the beginning of it. */
-  readonly memberAt?: (name: string) => CodecMember | undefined;
-  /** The types that this one is composed of. */
-  readonly parts?: () => Iterable<Codec<unknown>>;
-  /**
-   * Reads the text under a name. If there is one text, it holds the whole value: a collection is split at commas, or
-   * read as JSON.
-   */
-  fromText(values: readonly string[], location: Location): Awaitable<T | Invalid>;
-  /**
-   * Reads texts that were sent as the items of a collection: each is one item, and no text is split.
-   * @param indexes the indexes that the client has sent, for the names of failures. Default: the positions.
-   */
-  fromItems?(values: readonly string[], location: Location, indexes?: readonly number[]): Awaitable<T | Invalid>;
-  /** Reads the segments of a wildcard route. Default: they are one text, joined by slashes. */
-  fromSegments?(segments: readonly string[], location: Location): Awaitable<T | Invalid>;
-  readonly fromJson: ReadJson<T>;
-  /**
-   * Reads the names below one name: `parent.child`, `items[0].field`.
-   * @returns undefined if no value is required and none of the type's own names was sent.
-   */
-  fromNames?(tree: NameTree, location: Location, required: boolean): Awaitable<T | undefined | Invalid>;
-  /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
-  isSentBelow?(tree: NameTree, location: Location): boolean;
-  fromFiles?(files: readonly Express.Multer.File[], location: Location): Awaitable<T | Invalid>;
-  /**
-   * Reads empty text or JSON `null` for a value that may be missing; undefined if it counts as missing. Default:
-   * `takesEmptyText` and `takesNull` decide.
-   */
-  fromBlank?(blank: '' | null): Awaitable<T | undefined>;
-  /** Returns the value to use if none was sent; INVALID if one is required. */
-  fromNothing?(): Awaitable<T | Invalid>;
-  /**
-   * Converts a value to what JSON holds for it. Default: the value as it is. It gets any value that a handler may pass,
-   * except null and undefined.
-   */
-  readonly toJson?: (value: unknown) => unknown;
-  /** Describes the text of the type, if that is another than its JSON. */
-  readonly schemaOfText?: (schemas: Schemas) => JsonSchema;
-  /** True if no JSON is read: a value parser reads text only. */
-  readonly isTextOnly?: boolean;
-  /** Describes an object under the names that it has in a form or a query. Default: as in JSON. */
-  readonly schemaOfNames?: (schemas: Schemas) => JsonSchema;
+  readonly needsExactNumbers?: boolean | undefined;
+  /** Describes the JSON that is read, and the JSON that is written if that is described otherwise. */
+  readonly schema?: JsonSchema | undefined;
+  readonly writtenSchema?: JsonSchema | undefined;
+  /** Describes the text, if that is another than the JSON. */
+  readonly schemaOfText?: JsonSchema | undefined;
 }
 
-/** Reads a JSON value. */
-export interface ReadJson<T> {
-  (value: unknown, location: Location): Awaitable<T | Invalid>;
-  /** Fast path: reads the value without tracking its location. Returns undefined if the value is invalid. */
-  readonly fast?: (value: unknown) => T | undefined;
+/** A collection, which is sent as `n`, `n[]` or `n[3]`. */
+export interface ListCodec {
+  readonly kind: 'list';
+  readonly name: string;
+  readonly item: Codec;
+}
+
+/** An instance of a dto class. */
+export interface ObjectCodec {
+  readonly kind: 'object';
+  readonly name: string;
+  readonly Dto: object;
+  readonly create: () => object;
+  /** Removes the properties without a value that the class makes. */
+  readonly complete: ((dto: object) => void) | undefined;
+  /** All properties, once their codecs are known: one can be of this very class. */
+  readonly members: readonly CodecMember[];
+  /** The members that are read here. Claims, permissions and headers are read at the root only. */
+  readonly fields: readonly CodecMember[];
+  /** Finds the field whose `bindName` is a name that was sent, or the beginning of it. */
+  readonly fieldAt: (name: string) => CodecMember | undefined;
+  /** Set if the type cannot be nested in another one: the reason, as an error message. */
+  readonly notNestable: string | undefined;
+}
+
+/** A value, or null in JSON. */
+export interface NullableCodec {
+  readonly kind: 'nullable';
+  readonly name: string;
+  readonly inner: Codec;
+}
+
+export interface FileCodec {
+  readonly kind: 'file';
+  readonly name: string;
+}
+
+/** A Standard Schema. */
+export interface SchemaCodec {
+  readonly kind: 'schema';
+  readonly name: string;
+  readonly standard: StandardSchemaV1;
+  readonly json: Shape;
 }
 
 /** A property of an object. */
 export interface CodecMember {
+  readonly property: string;
   readonly jsonName: string;
   /** Name in a form, a route and a query. */
   readonly bindName: string;
-  readonly codec: Codec<unknown>;
+  readonly codec: Codec;
+  readonly required: boolean;
+  /** True if the JSON itself must contain the value. */
+  readonly jsonRequired: boolean;
+  /** Sources that must not bind to the property. */
+  readonly dontBind: readonly Source[];
+  /** What the declaration says for the API description, and the value that counts where none was sent. */
+  readonly spec: { readonly description?: string; readonly default?: unknown; readonly initial?: unknown };
+}
+
+/** Returns the type of the values that are not null. */
+export const notNull = (codec: Codec): Exclude<AnyCodec, NullableCodec> =>
+  codec.kind === 'nullable' ? notNull(codec.inner) : codec;
+
+export const isCollection = (codec: Codec): boolean => notNull(codec).kind === 'list';
+
+/** True if JSON null is a value. */
+export const takesNull = ({ kind }: Codec): boolean => kind === 'nullable' || kind === 'schema';
+
+/** Returns the types that a type is composed of. */
+export function partsOf(codec: Codec): readonly Codec[] {
+  switch (codec.kind) {
+    case 'scalar':
+      return codec.inner ? [codec.inner] : [];
+    case 'list':
+      return [codec.item];
+    case 'object':
+      return codec.members.map(member => member.codec);
+    case 'nullable':
+      return [codec.inner];
+    case 'file':
+    case 'schema':
+      return [];
+  }
 }
 
 /** Yields the type and all types that it is composed of, each once: a type can contain itself. */
-export function* withParts(codec: Codec<unknown>, seen = new Set<Codec<unknown>>()): Generator<Codec<unknown>> {
+export function* withParts(codec: Codec, seen = new Set<Codec>()): Generator<Codec> {
   if (seen.has(codec)) return;
   seen.add(codec);
   yield codec;
-  for (const part of codec.parts?.() ?? []) yield* withParts(part, seen);
+  for (const part of partsOf(codec)) yield* withParts(part, seen);
 }
 
 /** Returns true if the test holds for the type, or for one that it is composed of. */
-export function someWithin(codec: Codec<unknown>, test: (part: Codec<unknown>) => boolean): boolean {
+export function someWithin(codec: Codec, test: (part: Codec) => boolean): boolean {
   return [...withParts(codec)].some(test);
 }
 
 /** Returns true for a type with values that need JSON numbers with all their digits. */
-export const needsExactNumbers = (codec: Codec<unknown>): boolean =>
-  someWithin(codec, part => part.needsExactNumbers === true);
+export const needsExactNumbers = (codec: Codec): boolean =>
+  someWithin(codec, part => part.kind === 'scalar' && part.needsExactNumbers === true);
 
 /** Returns true for a type whose values are made of names: its own properties, or whichever names a schema takes. */
-export const isReadByName = ({ shape }: Codec<unknown>): boolean => shape === 'object' || shape === 'schema';
+export function isReadByName(codec: Codec): boolean {
+  const { kind } = notNull(codec);
+  return kind === 'object' || kind === 'schema';
+}
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */
-export const takesFiles = ({ shape, parts }: Codec<unknown>): boolean =>
-  shape === 'file' || (shape === 'list' && [...(parts?.() ?? [])].some(takesFiles));
+export function takesFiles(codec: Codec): boolean {
+  const type = notNull(codec);
+  return type.kind === 'file' || (type.kind === 'list' && takesFiles(type.item));
+}
 
 /** Returns true for a file, and for a type that contains one. */
-export const hasFile = (codec: Codec<unknown>): boolean => someWithin(codec, ({ shape }) => shape === 'file');
+export const hasFile = (codec: Codec): boolean => someWithin(codec, ({ kind }) => kind === 'file');
+
+/** Returns true if files may be values: a schema decides that itself. */
+export function mayTakeFiles(codec: Codec): boolean {
+  const type = notNull(codec);
+  return type.kind === 'file' || type.kind === 'schema' || (type.kind === 'list' && mayTakeFiles(type.item));
+}
 
 /** Names the class and the property that is a file; undefined if the file is not in a dto. */
-export function fileIn(codec: Codec<unknown>): string | undefined {
-  for (const { name, propertyOf } of withParts(codec)) {
-    const property = propertyOf?.(takesFiles);
-    if (property !== undefined) return `${name}.${property}`;
+export function fileIn(codec: Codec): string | undefined {
+  for (const part of withParts(codec)) {
+    const found = part.kind === 'object' ? part.members.find(member => takesFiles(member.codec)) : undefined;
+    if (found) return `${part.name}.${found.property}`;
   }
   return undefined;
+}
+
+/** Returns true if no JSON is read: a value parser reads text only. */
+export function isTextOnly(codec: Codec): boolean {
+  const type = notNull(codec);
+  if (type.kind === 'list') return isTextOnly(type.item);
+  return type.kind === 'scalar' && !type.json && !type.read && !type.inner;
 }

@@ -1,14 +1,9 @@
 import type { Source } from '../../problems/problem';
 import type { ResolvedLimits } from '../reading/limits';
+import type { Codec } from './codec';
+import type { JsonSchema } from './schema-shape';
 
-/** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** The description of a type, which is a part of its codec. */
-export interface Describable {
-  /** Describes the JSON of the type. Default: any JSON. */
-  readonly schema?: (schemas: Schemas) => JsonSchema;
-}
+export type { JsonSchema };
 
 /** The limits of an endpoint that a schema can say. */
 export type SizeLimits = Pick<ResolvedLimits, 'items' | 'files' | 'fileBytes'>;
@@ -24,12 +19,12 @@ export interface Schemas {
    */
   readonly limits?: SizeLimits | undefined;
   /** Returns the schema of a nested type. */
-  of(type: Describable): JsonSchema;
+  of(type: Codec): JsonSchema;
   /**
    * Returns a reference to a schema that has a name, so that it appears in the document once, and may refer to itself.
    * @param make gets the schemas for what is inside.
    */
-  named(type: Describable, name: string, make: (inside: Schemas) => JsonSchema): JsonSchema;
+  named(type: Codec, name: string, make: (inside: Schemas) => JsonSchema): JsonSchema;
   /** Returns the JSON Schema that a Standard Schema offers. @throws TypeError if it offers none. */
   ofStandard(schema: object): JsonSchema;
 }

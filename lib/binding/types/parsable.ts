@@ -1,49 +1,33 @@
-import { isJsonText } from '../reading/json-text';
-import type { Location } from '../reading/location';
 import { classNameOf } from './class-name';
-import type { Codec } from './codec';
+import type { ObjectCodec, ScalarCodec } from './codec';
 import { accepted } from './parse-result';
-import type { Parsable, ParseResult } from './property-type';
-import { asScalar } from './scalar';
+import type { Parsable } from './property-type';
+import { readJson } from './read-json';
+import { asScalar } from './write-value';
 
 /**
  * Makes the codec of a class with `static tryParse(text)`. In JSON its values are strings.
- * @param asObject reads JSON objects, also in text, by the declared properties of the class, if it has any.
+ * @param inner reads and writes JSON objects by the declared properties of the class, if it has any.
  */
-export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
+export function parsableCodec(type: Parsable<unknown>, inner?: ObjectCodec): ScalarCodec {
   const className = classNameOf(type);
   const name = className || 'value';
   const described = `text that ${className || 'this type'} accepts; send a string`;
-  const valueOf = (result: ParseResult<unknown>, text: string, location: Location): unknown =>
-    accepted(result, text, name, location, `${name}.tryParse`);
+  const parse = (text: string): unknown => accepted(type.tryParse(text), `${name}.tryParse`);
   return {
-    ...asObject,
+    kind: 'scalar',
     name,
-    shape: 'scalar',
-    fromText(values, location) {
-      const [text = ''] = values;
-      if (values.length !== 1) return location.failCount(values.length, name);
-      const result = type.tryParse(text);
-      const isJsonMeant = asObject && isRefusal(result) && /^\s*\{/.test(text) && isJsonText(text);
-      return isJsonMeant ? asObject.fromText(values, location) : valueOf(result, text, location);
-    },
-    fromJson(value, location) {
-      if (typeof value === 'string') return valueOf(type.tryParse(value), value, location);
-      return asObject ? asObject.fromJson(value, location) : location.failValue(value, name, undefined, described);
-    },
-    schema(schemas) {
-      const text = { type: 'string', title: name };
-      if (!asObject) return text;
-      return schemas.direction === 'response' ? schemas.of(asObject) : { anyOf: [text, schemas.of(asObject)] };
-    },
-    // Said apart, because text in the quotation marks of JSON would be refused.
-    ...(asObject && { schemaOfText: () => ({ type: 'string', title: name }) }),
-    toJson: asObject?.toJson ?? (value => asText(value, type, name)),
+    text: parse,
+    json: value => (typeof value === 'string' ? parse(value) : undefined),
+    inner,
+    read: (value, at) =>
+      inner && typeof value !== 'string'
+        ? readJson(inner, value, at)
+        : at.failValue(value, name, undefined, typeof value === 'string' ? undefined : described),
+    schema: { type: 'string', title: name },
+    ...(inner ? { schemaOfText: { type: 'string', title: name } } : { write: value => asText(value, type, name) }),
   };
 }
-
-/** Returns true for `{ success: false }`; any other result is a value, or a mistake. */
-const isRefusal = (result: unknown): boolean => (Object(result) as { success?: unknown }).success === false;
 
 /**
  * Returns the value's text, or the value itself if it has a `toJSON`. Instances of other classes are refused.

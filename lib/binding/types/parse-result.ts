@@ -1,13 +1,12 @@
 import { ignoreRejection } from '../../basics/awaitable';
-import type { Location } from '../reading/location';
 
 /**
- * Takes the value out of the result of an application's parser, or reports the failure.
+ * Takes the value out of the result of an application's parser; undefined if it has refused the input.
  * @param result the parser's return value, a `ParseResult` if it keeps to its type.
  * @param parser the name for the error message, for example `Money.tryParse`.
  * @throws TypeError if the result is not a `ParseResult`: that is the application's mistake, not the client's.
  */
-export function accepted(result: unknown, input: unknown, name: string, location: Location, parser: string): unknown {
+export function accepted(result: unknown, parser: string): unknown {
   const { success, value } = Object(result) as { success?: unknown; value?: unknown };
   if (typeof success !== 'boolean') {
     ignoreRejection(result);
@@ -16,5 +15,5 @@ export function accepted(result: unknown, input: unknown, name: string, location
       `${parser} must return { success: true, value } or { success: false }, and has returned ${returned}`,
     );
   }
-  return success ? value : location.failValue(input, name);
+  return success ? value : undefined;
 }

@@ -34,11 +34,7 @@ export function refuse(
     const detail = location.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.';
     const keys = location.isSecret ? indexesOf(issue) : keysOf(issue);
     const path = sentKeys ? sentPath(keys, input, sentKeys) : keys;
-    for (const key of path) location.enter(key);
-    location.fail('schema', detail);
-    path.forEach(() => {
-      location.leave();
-    });
+    path.reduce<Location>((at, key) => at.below(key), location).fail('schema', detail);
   }
   return INVALID;
 }

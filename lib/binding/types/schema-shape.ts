@@ -1,5 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { JsonSchema } from './json-schema';
+
+/** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Which JSON a Standard Schema takes, as far as that decides what a text stands for. */
 export interface Shape {

@@ -1,6 +1,4 @@
 import { isClass } from '../../options/check';
-import type { Codec } from './codec';
-import { orNull } from './json-schema';
 import { isOptional, type AnyType, type Infer, type ValueType } from './property-type';
 
 /** A type whose value may be missing; it is `undefined` then. */
@@ -12,24 +10,12 @@ export function optional<X extends AnyType>(type: X): ValueType<Infer<X> | undef
 export function nullable<X extends AnyType>(type: X): ValueType<Infer<X> | null> {
   return {
     isOptional: isOptional(type),
-    codec(codecs): Codec<Infer<X> | null> {
+    codec(codecs) {
       const inner = codecs.of(type);
-      return {
-        ...inner,
-        takesNull: true,
-        fromJson: (value, location) => (value === null ? null : inner.fromJson(value, location)),
-        // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
-        ...(inner.shape === 'object' && {
-          fromText: (values, location) => (isNullAlone(values) ? null : inner.fromText(values, location)),
-        }),
-        fromBlank: inner.fromBlank && (blank => (blank === null ? null : inner.fromBlank?.(blank))),
-        schema: schemas => orNull(schemas.of(inner)),
-      };
+      return { kind: 'nullable', name: inner.name, inner };
     },
   };
 }
-
-const isNullAlone = (texts: readonly string[]): boolean => texts.length === 1 && texts[0]?.trim() === 'null';
 
 /**
  * A type that is declared further down, or refers to itself: `list(lazy(() => Node))`.

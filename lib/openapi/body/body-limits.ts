@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../binding/endpoint';
-import { hasFile, someWithin, type Codec } from '../../binding/types/codec';
+import { hasFile, isCollection, someWithin, type Codec } from '../../binding/types/codec';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import { inLargestUnit, type Unit } from '../values/largest-unit';
 
@@ -27,13 +27,13 @@ export function bodyLimits(
     ...(plan?.required ?? []).map(({ codec }) => codec),
     ...[...(plan?.sourceProperties.values() ?? [])].flat().map(({ codec }) => codec),
   ]);
-  const has = (test: (codec: Codec<unknown>) => boolean): boolean => codecs.some(codec => someWithin(codec, test));
+  const has = (test: (codec: Codec) => boolean): boolean => codecs.some(codec => someWithin(codec, test));
   const fileParts = codecs.some(hasFile) ? ` and ${files} files of ${sizeOf(ofFile)}` : '';
   const isForm = types.includes('multipart/form-data');
   return [
     types.some(type => type !== 'multipart/form-data') && `A body has at most ${sizeOf(bytes)}.`,
     isForm && `A multipart form has at most ${sizeOf(form)}, with ${sizeOf(bytes)} of fields${fileParts}.`,
-    has(({ shape, parts }) => shape === 'object' && [...(parts?.() ?? [])].some(({ isCollection }) => isCollection)) &&
+    has(one => one.kind === 'object' && one.members.some(({ codec }) => isCollection(codec))) &&
       `A list has at most ${Math.min(...limits.map(({ items }) => items))} items.`,
   ]
     .filter(Boolean)

@@ -2,7 +2,9 @@ import { ignoreRejection, isPromise, isThenable } from '../../basics/awaitable';
 import { Failures } from '../../binding/reading/failures';
 import { resolveLimits } from '../../binding/reading/limits';
 import { INVALID, Location } from '../../binding/reading/location';
-import type { Codec } from '../../binding/types/codec';
+import { notNull, type Codec } from '../../binding/types/codec';
+import { readJson } from '../../binding/types/read-json';
+import { readText } from '../../binding/types/read-text';
 import type { JsonSchema } from '../../binding/types/json-schema';
 import { isKey } from '../../idempotency/identity/key';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
@@ -55,7 +57,7 @@ export function keyExample({ swaggerExampleGenerator: make }: ResolvedOptions): 
 export function fittingExample(
   { json }: KeyExample,
   schema: JsonSchema,
-  codecs: readonly Codec<unknown>[],
+  codecs: readonly Codec[],
   { headerName, keyPattern }: ResolvedOptions,
 ): unknown {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
@@ -91,8 +93,8 @@ function isOfType(schema: JsonSchema, json: unknown): boolean {
 }
 
 /** A value parser reads text, and its schema says so. */
-const fromJson = (codec: Codec<unknown>, json: unknown, location: Location): unknown =>
-  codec.schemaOfText ? codec.fromText([String(json)], location) : codec.fromJson(json, location);
+const fromJson = (codec: Codec, json: unknown, location: Location): unknown =>
+  'schemaOfText' in notNull(codec) ? textFor(codec, String(json), location) : readJson(codec, json, location);
 
 /** UUIDs as the page of `apiDocs()` makes them, of the lowest and of the highest digits. */
 const UUIDS = ['00000000-0000-4000-8000-000000000000', 'ffffffff-ffff-4fff-8fff-ffffffffffff'];
@@ -101,16 +103,19 @@ const UUIDS = ['00000000-0000-4000-8000-000000000000', 'ffffffff-ffff-4fff-8fff-
  * Returns true if any UUID may be a key.
  * @param codecs of the types that the key is read by.
  */
-export const takesUuids = (codecs: readonly Codec<unknown>[], { keyPattern }: ResolvedOptions): boolean =>
+export const takesUuids = (codecs: readonly Codec[], { keyPattern }: ResolvedOptions): boolean =>
   UUIDS.every(
-    uuid => isKey(uuid, keyPattern) && codecs.every(codec => isRead(location => codec.fromText([uuid], location))),
+    uuid => isKey(uuid, keyPattern) && codecs.every(codec => isRead(location => textFor(codec, uuid, location))),
   );
+
+const textFor = (codec: Codec, text: string, location: Location): unknown =>
+  readText({ codec, required: true }, [text], location);
 
 /** Returns true if a value is read without a failure. Of a type that takes its time, that is not known here. */
 function isRead(read: (location: Location) => unknown): boolean {
   const failures = new Failures(resolveLimits());
   try {
-    const value = read(new Location(failures, 'header', ''));
+    const value = read(Location.at(failures, 'header', ''));
     ignoreRejection(value);
     return isPromise(value) || (value !== INVALID && failures.list.length === 0);
   } catch {

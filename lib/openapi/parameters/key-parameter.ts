@@ -14,7 +14,7 @@ import { parameterOf } from './parameter';
 /** The header of the key as dtos bind it. */
 interface KeyInDtos extends ParameterValue {
   /** One for each dto that has the header. */
-  readonly codecs: readonly Codec<unknown>[];
+  readonly codecs: readonly Codec[];
 }
 
 /**
@@ -39,7 +39,7 @@ export function keyParameter(
   return { ...header, ...parameterOf({ ...inDtos, required, schema, ...shown }) };
 }
 
-function typeOf({ swaggerHeaderType: type }: ResolvedOptions): Codec<unknown> | undefined {
+function typeOf({ swaggerHeaderType: type }: ResolvedOptions): Codec | undefined {
   if (type === undefined) return undefined;
   assertType(type);
   return new CodecTable({}).complete(type);

@@ -14,7 +14,7 @@ import { jsonSchemaPattern } from './key-pattern';
  */
 export function keySchema(
   { keyPattern }: ResolvedOptions,
-  type: Codec<unknown> | undefined,
+  type: Codec | undefined,
   example: KeyExample | undefined,
   schemas: Schemas,
 ): JsonSchema {

@@ -12,7 +12,7 @@ export function responsesOf(
 ): Record<string, object> {
   const schemas = components.schemasFor('response');
   const headers = guard && replayHeaders(guard);
-  const contentOf = (status: number, codec: Codec<unknown>): object => ({
+  const contentOf = (status: number, codec: Codec): object => ({
     'application/json': { schema: namingErrors(`response ${status}`, () => schemas.of(codec)) },
   });
   // Each endpoint makes `res.json()` write its own; the last one that declares a status writes it.

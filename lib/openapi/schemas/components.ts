@@ -1,6 +1,8 @@
 import { exactText } from '../../binding/types/exact-text';
 import type { Source } from '../../problems/problem';
-import type { Describable, JsonSchema, Schemas, SizeLimits } from '../../binding/types/json-schema';
+import { schemaOf } from '../../binding/declaration/describe';
+import type { Codec } from '../../binding/types/codec';
+import type { JsonSchema, Schemas, SizeLimits } from '../../binding/types/json-schema';
 import { freeName } from '../names/free-name';
 import { problemSchemas } from './problem-schemas';
 import { standardSchemaIn, type JsonSchemaOf } from './standard-schema';
@@ -30,11 +32,11 @@ export class Components {
      * The named types in the text that is being made, in the order in which they come: a type may contain itself. Each
      * is described once; types that refer to each other would take factorial time otherwise.
      */
-    let seen: Describable[] = [];
+    let seen: Codec[] = [];
     const texts: Schemas = {
       direction,
       source,
-      of: type => type.schema?.(texts) ?? {},
+      of: type => schemaOf(type, texts),
       named(type, name, make) {
         const at = seen.indexOf(type);
         if (at >= 0) return { seen: at };
@@ -47,7 +49,7 @@ export class Components {
       const schemas: Schemas = {
         ...texts,
         limits: bounds,
-        of: type => type.schema?.(schemas) ?? {},
+        of: type => schemaOf(type, schemas),
         ofStandard: schema => this.referable(texts.ofStandard(schema), direction),
         // The text of the schema with all nested ones tells whether another type of this name is the same.
         named: (type, name, make) => {

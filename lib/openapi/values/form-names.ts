@@ -1,5 +1,6 @@
 import type { SourceProperty } from '../../binding/plan/source-properties';
-import { hasFile, takesFiles, type Codec } from '../../binding/types/codec';
+import { schemaOfNames } from '../../binding/declaration/describe';
+import { hasFile, isCollection, notNull, takesFiles, type Codec } from '../../binding/types/codec';
 import type { JsonSchema, Schemas } from '../../binding/types/json-schema';
 import { withoutNull } from '../schemas/value-types';
 import { schemaOfText, type Value } from './values';
@@ -19,45 +20,41 @@ export function valuesOf({ codec, required }: SourceProperty, schemas: Schemas):
 
 /** @param open the types that are being taken apart, outermost first: a type may contain itself. */
 function namesOf(
-  codec: Codec<unknown>,
+  codec: Codec,
   path: Path,
   required: boolean,
-  open: readonly Codec<unknown>[],
+  open: readonly Codec[],
   schemas: Schemas,
 ): Value[] | undefined {
   const { properties, required: names = [] } = schemaOfNames(codec, schemas);
   if (properties === undefined) return undefined;
+  const type = notNull(codec);
   return Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, schema]) => {
     const isRequired = required && (names as readonly string[]).includes(name);
     const here = [...path, ...(path.length > 0 ? ['.'] : []), name];
-    const member = codec.memberAt?.(name)?.codec;
+    const member = (type.kind === 'object' ? type.fieldAt(name) : undefined)?.codec;
     const below = member && holdsFiles(member) ? namesBelow(member, here, isRequired, open, schemas) : undefined;
     return below ?? [valueAt(here, isRequired, member ? schemaOfText(member, schema, schemas) : withoutNull(schema))];
   });
 }
 
-/** Describes an object under the names that it has in a form or query. */
-function schemaOfNames(codec: Codec<unknown>, schemas: Schemas): JsonSchema {
-  return (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {};
-}
-
 /** Takes an object, or a list of objects, below a name apart; undefined for a type without properties. */
 function namesBelow(
-  codec: Codec<unknown>,
+  codec: Codec,
   path: Path,
   required: boolean,
-  open: readonly Codec<unknown>[],
+  open: readonly Codec[],
   schemas: Schemas,
 ): Value[] | undefined {
-  // A wrapper such as `optional` copies the codec, but not its functions.
-  if (open.some(({ parts }) => parts === codec.parts)) return [valuesAgain(codec, path)];
+  const type = notNull(codec);
+  if (open.some(one => notNull(one) === type)) return [valuesAgain(codec, path)];
   const within = [...open, codec];
-  if (!codec.isCollection) return namesOf(codec, path, required, within, schemas);
-  const [item] = codec.parts?.() ?? [];
-  return item && namesBelow(item, [...path, INDEX], true, within, schemas);
+  return type.kind === 'list'
+    ? namesBelow(type.item, [...path, INDEX], true, within, schemas)
+    : namesOf(codec, path, required, within, schemas);
 }
 
-const holdsFiles = (codec: Codec<unknown>): boolean => !takesFiles(codec) && hasFile(codec);
+const holdsFiles = (codec: Codec): boolean => !takesFiles(codec) && hasFile(codec);
 
 function valueAt(path: Path, required: boolean, schema: JsonSchema): Value {
   const first = spelled(path, 0);
@@ -74,14 +71,14 @@ function valueAt(path: Path, required: boolean, schema: JsonSchema): Value {
 }
 
 /** Describes the names of a type inside itself: OpenAPI has no way to list names of any depth. */
-const valuesAgain = ({ name, isCollection }: Codec<unknown>, path: Path): Value => ({
+const valuesAgain = (codec: Codec, path: Path): Value => ({
   name: spelled(path, 0),
   required: false,
   pattern: `${patternOf(path).slice(0, -1)}[.\\[]`,
   schema: {
     description:
-      `Names that begin with ${spelled(path, 0)}${isCollection ? '[0]' : ''} continue like those of the ${name} ` +
-      'around it.',
+      `Names that begin with ${spelled(path, 0)}${isCollection(codec) ? '[0]' : ''} continue like those of the ` +
+      `${codec.name} around it.`,
   },
 });
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../binding/endpoint';
-import { mustBeSent } from '../../binding/declaration/dto-schema';
+import { mustBeSent } from '../../binding/declaration/describe';
 import type { Source } from '../../problems/problem';
 import { usuallyHasNoBody } from '../../binding/plan/lookup';
 import type { Plan } from '../../binding/plan/plan';

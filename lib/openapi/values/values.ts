@@ -1,7 +1,7 @@
-import { memberSchema, mustBeSent } from '../../binding/declaration/dto-schema';
+import { memberSchema, mustBeSent, schemaOfNames, schemaOfText as textOf } from '../../binding/declaration/describe';
 import type { Source } from '../../problems/problem';
 import type { SourceProperty } from '../../binding/plan/source-properties';
-import type { Codec } from '../../binding/types/codec';
+import { isTextOnly, type Codec } from '../../binding/types/codec';
 import type { JsonSchema, Schemas } from '../../binding/types/json-schema';
 import { bothSchemas } from '../schemas/both';
 import { isStructured, withoutNull } from '../schemas/value-types';
@@ -29,11 +29,12 @@ export function valueOf(property: SourceProperty | undefined, source: Source, sc
  * Describes a value outside of JSON.
  * @param schema what describes it in JSON.
  */
-export function schemaOfText(codec: Codec<unknown>, schema: JsonSchema, schemas: Schemas): JsonSchema {
-  if (!codec.schemaOfText) return withoutNull(schema);
+export function schemaOfText(codec: Codec, schema: JsonSchema, schemas: Schemas): JsonSchema {
+  const text = textOf(codec, schemas);
+  if (!text) return withoutNull(schema);
   const { description, default: value } = schema;
   return {
-    ...codec.schemaOfText(schemas),
+    ...text,
     ...(description !== undefined && { description }),
     // The JSON of a list or an object is not the text described here.
     ...(typeof value !== 'object' && value !== undefined && { default: value }),
@@ -49,7 +50,7 @@ function notEmpty(schema: JsonSchema): JsonSchema {
 
 /** Returns true if a source can have a value of a property. JSON holds no text that only a value parser reads. */
 export const isReadIn = (source: Source, property: SourceProperty | undefined): property is SourceProperty =>
-  property !== undefined && !(source === 'json' && property.codec.isTextOnly);
+  property !== undefined && !(source === 'json' && isTextOnly(property.codec));
 
 /** Makes one value of two that are sent under one name. */
 export const both = <V extends Value>(one: V, other: V, schemas = bothSchemas): V => ({
@@ -65,6 +66,6 @@ export const wholeOf = (
 ): Value & { isExploded: true } => ({
   name: property,
   required,
-  schema: (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {},
+  schema: schemaOfNames(codec, schemas),
   isExploded: true,
 });

@@ -1,5 +1,7 @@
+import { Failures } from '../../../lib/binding/reading/failures';
 import { FoundValues } from '../../../lib/binding/reading/found-values';
-import { INVALID } from '../../../lib/binding/reading/location';
+import { resolveLimits } from '../../../lib/binding/reading/limits';
+import { INVALID, UNDEFINED } from '../../../lib/binding/reading/location';
 
 const later = <V>(value: V): Promise<V> => Promise.resolve(value);
 
@@ -17,44 +19,24 @@ describe('FoundValues', () => {
     ],
     ['a later promise of undefined leaves an earlier promise', [later('a'), later(undefined)], 'a'],
     ['a promise of undefined leaves nothing', [later(undefined)], undefined],
+    ['an invalid value leaves nothing', [INVALID], undefined],
+    ['a promised invalid value leaves an earlier one', ['a', later(INVALID)], 'a'],
+    ['a value of which a schema makes undefined replaces nothing', ['a', UNDEFINED], 'a'],
   ])('%s', async (_what, values, result) => {
-    const found = new FoundValues<Record<string, unknown>>({});
+    const failures = new Failures(resolveLimits());
+    const found = new FoundValues<Record<string, unknown>>({}, failures);
     for (const value of values) found.put('name', value);
-    expect(await found.settled()).toEqual(result === undefined ? {} : { name: result });
-  });
-
-  it.each<[what: string, values: unknown[]]>([
-    ['an invalid value', [INVALID]],
-    ['an invalid value that was replaced', [INVALID, 'a']],
-    ['a promised invalid value', [later(INVALID)]],
-    ['a promised invalid value beside a valid one', ['a', later(INVALID)]],
-  ])('%s makes the whole invalid', async (_what, values) => {
-    const found = new FoundValues([]);
-    for (const value of values) found.put(0, value);
-    expect(await found.settled()).toBe(INVALID);
+    await failures.settle();
+    expect(found.target).toEqual(result === undefined ? {} : { name: result });
   });
 
   it('knows what was found: a value, an invalid one, or a promised one', () => {
-    const found = new FoundValues([]);
+    const found = new FoundValues([], new Failures(resolveLimits()));
     for (const [key, value] of [false, INVALID, later('a'), undefined].entries()) found.put(key, value);
     expect([0, 1, 2, 3].map(key => found.has(key))).toEqual([true, true, true, false]);
   });
 
-  it.each<[what: string, value: unknown, finished: object[]]>([
-    ['a value', 'a', [{ name: 'a' }]],
-    ['a promised value, once it is set', later('a'), [{ name: 'a' }]],
-    ['not an invalid value', INVALID, []],
-    ['not a promised invalid value', later(INVALID), []],
-  ])('finishes the target: %s', async (_what, value, finished) => {
-    const found = new FoundValues<Record<string, unknown>>({});
-    found.put('name', value);
-    const targets: object[] = [];
-    await found.settled(target => targets.push({ ...target }));
-    expect(targets).toEqual(finished);
-  });
-
-  it('settles at once if nothing is promised', () => {
-    const found = new FoundValues({});
-    expect(found.settled()).toBe(found.target);
+  it('nothing is awaited if nothing is promised', () => {
+    expect(new Failures(resolveLimits()).settle()).toBe(undefined);
   });
 });

@@ -8,7 +8,7 @@ import { NameTree, type Collected } from '../../../lib/binding/reading/name-tree
 /** Names as they come, each with its place in the row as its value. */
 const tree = (...names: string[]): NameTree => NameTree.of(names.map((name, index) => [name, String(index)]));
 const failures = new Failures(resolveLimits({ items: 5 }));
-const location = new Location(failures, 'query', 't');
+const location = Location.at(failures, 'query', 't');
 afterEach(() => {
   failures.list.length = 0;
 });

@@ -1,0 +1,143 @@
+import BigNumber = require('bignumber.js');
+import { isExactNumber, parseExactly } from '../../body/content/exact-json';
+import { isCollection, notNull, takesFiles, type Codec, type CodecMember, type ScalarCodec } from '../types/codec';
+import { exactText } from '../types/exact-text';
+import { orNull, type JsonSchema, type Schemas } from '../types/json-schema';
+import { requiresValue } from '../types/schema';
+import { written } from '../types/write-value';
+import { namingErrors } from './declaration-error';
+
+/** Describes the JSON of a type. */
+export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
+  switch (codec.kind) {
+    case 'scalar':
+      return schemaOfScalar(codec, schemas);
+    case 'nullable':
+      return orNull(schemas.of(codec.inner));
+    case 'list':
+      return arrayOf(codec.item, schemas.of(codec.item), schemas);
+    case 'object':
+      // A class without a name may contain itself, too.
+      return schemas.named(codec, codec.name === 'object' ? 'Dto' : codec.name, inside => {
+        const jsonName = (member: CodecMember): string => member.jsonName;
+        return schemas.direction === 'request'
+          ? objectSchema(codec.fields, jsonName, inside, member => member.jsonRequired || mustBeSent(member))
+          : objectSchema(codec.members, jsonName, inside);
+      });
+    case 'file':
+      // Swagger UI offers a file only for the format of OpenAPI 3.0. The length of unencoded data is its number of
+      // bytes (OpenAPI 3.1.1, "Working with Binary Data").
+      return {
+        type: 'string',
+        format: 'binary',
+        contentMediaType: 'application/octet-stream',
+        ...(schemas.limits && { maxLength: schemas.limits.fileBytes }),
+      };
+    case 'schema':
+      return schemas.ofStandard(codec.standard);
+  }
+}
+
+function schemaOfScalar({ schema, writtenSchema, inner, json }: ScalarCodec, schemas: Schemas): JsonSchema {
+  const isRequest = schemas.direction === 'request';
+  const own = (isRequest ? schema : (writtenSchema ?? schema)) ?? {};
+  if (!inner || (schema && !json)) return own;
+  return json && isRequest ? { anyOf: [own, schemas.of(inner)] } : schemas.of(inner);
+}
+
+/** Describes the text of a type, if that is another than its JSON. */
+export function schemaOfText(codec: Codec, schemas: Schemas): JsonSchema | undefined {
+  const type = notNull(codec);
+  if (type.kind === 'scalar') return type.schemaOfText;
+  const item = type.kind === 'list' ? schemaOfText(type.item, schemas) : undefined;
+  return item && type.kind === 'list' ? arrayOf(type.item, item, schemas) : undefined;
+}
+
+/** Describes an object under the names that it has in a form or a query. */
+export function schemaOfNames(codec: Codec, schemas: Schemas): JsonSchema {
+  const type = notNull(codec);
+  return type.kind === 'object'
+    ? objectSchema(type.fields, ({ bindName }) => bindName, schemas, isNeededName)
+    : schemaOf(codec, schemas);
+}
+
+/** Returns true if names must have the member. A collection without values cannot be sent, and is empty. */
+const isNeededName = (member: CodecMember): boolean => !isCollection(member.codec) && mustBeSent(member);
+
+/** Describes an array, and the number of items that the endpoint takes. */
+function arrayOf(item: Codec, items: JsonSchema, { limits }: Schemas): JsonSchema {
+  const areFiles = takesFiles(item);
+  // The files of a list of lists are sent under one name, too: each is a list of its own.
+  if (areFiles && isCollection(item)) return items;
+  const most = limits && (areFiles ? Math.min(limits.items, limits.files) : limits.items);
+  return { type: 'array', items, ...(most !== undefined && { maxItems: most }) };
+}
+
+/**
+ * Describes an object with these members, under the names that `nameOf` returns. Members that do not bind from the
+ * source are left out.
+ */
+function objectSchema(
+  members: readonly CodecMember[],
+  nameOf: (member: CodecMember) => string,
+  schemas: Schemas,
+  isRequired = mustBeSent,
+): JsonSchema {
+  const sent = members.filter(({ dontBind }) => schemas.source === undefined || !dontBind.includes(schemas.source));
+  const required = sent.filter(member => isRequired(member)).map(nameOf);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(sent.map(member => [nameOf(member), memberSchema(member, schemas)])),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/**
+ * Describes the value of a member.
+ * @throws TypeError that names the property if its type cannot be described.
+ */
+export function memberSchema(member: CodecMember, schemas: Schemas): JsonSchema {
+  const { description } = member.spec;
+  const value = schemas.direction === 'request' && !member.required ? schemaDefaultOf(member) : undefined;
+  return {
+    ...namingErrors(`property ${member.property}`, () => schemas.of(member.codec)),
+    ...(description !== undefined && { description }),
+    ...(value !== undefined && { default: value }),
+  };
+}
+
+/** Returns true if a request without the value is refused: a schema may have a value of its own for it. */
+export function mustBeSent({ required, codec }: CodecMember): boolean {
+  const type = notNull(codec);
+  return required && (type.kind !== 'schema' || requiresValue(type));
+}
+
+/**
+ * Returns the default as JSON; undefined if there is none, if it is made for each request, or if JSON cannot hold it.
+ */
+function schemaDefaultOf(member: CodecMember): unknown {
+  const { default: given, initial } = member.spec;
+  if (typeof given === 'function') return undefined;
+  const value = initial === undefined ? given : initial;
+  if (value === undefined) return undefined;
+  const json = jsonOf(member.codec, value);
+  return typeof json === 'string' ? plainOf(parseExactly(json)) : undefined;
+}
+
+/** Returns the JSON text of a value; undefined if it has none. */
+function jsonOf(codec: Codec, value: unknown): string | undefined {
+  try {
+    return exactText(written(codec, value));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces exact numbers: by text if a double would round them, because the document is JSON of `JSON.stringify`. */
+function plainOf(value: unknown): unknown {
+  if (isExactNumber(value))
+    return new BigNumber(Number(value.value)).eq(value.value) ? Number(value.value) : value.value;
+  if (Array.isArray(value)) return value.map(plainOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainOf(one)]));
+}

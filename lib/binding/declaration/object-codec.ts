@@ -1,0 +1,45 @@
+import { finderOf } from '../reading/name-parts';
+import { classNameOf } from '../types/class-name';
+import type { ObjectCodec } from '../types/codec';
+import type { Codecs, DtoClass } from '../types/property-type';
+import { propertiesOf } from './class-properties';
+import { checkJsonNames } from './declaration-error';
+import { completion, instancesOf } from './instances';
+import { membersOf } from './members';
+import type { PropertyKind } from './property';
+
+/** Makes the codec of a dto class that is nested in another one, or used in a response. */
+export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs): ObjectCodec {
+  const codec = {
+    kind: 'object',
+    name: classNameOf(Dto) || 'object',
+    Dto,
+    create: instancesOf<object>(Dto as DtoClass<object>),
+    complete: completion(Dto),
+    notNestable: notNestable(Dto),
+    members: [],
+    fields: [],
+    fieldAt: () => undefined,
+  } satisfies ObjectCodec;
+  // Postponed, because a property can be of this very class.
+  codecs.later(() => {
+    const members = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
+    checkJsonNames(classNameOf(Dto), members);
+    const fields = members.filter(({ spec }) => isField(spec.kind));
+    Object.assign(codec, { members, fields, fieldAt: finderOf(fields, ({ bindName }) => bindName) });
+  });
+  return codec;
+}
+
+/** Returns true for a property that may be part of a nested object. */
+const isField = (kind: PropertyKind): boolean => kind === 'field' || kind === 'jsonField';
+
+/** Finds a property that binds only at the root of a request, such as a claim or a header. */
+function notNestable(Dto: DtoClass<unknown>): string | undefined {
+  const [name, spec] = [...propertiesOf(Dto)].find(([, { kind }]) => !isField(kind)) ?? [];
+  return (
+    spec &&
+    `${classNameOf(Dto)}.${name}: ${spec.kind} binds only at the root of a request; ` +
+      'declare the properties of a nested dto with field or a bare type.'
+  );
+}

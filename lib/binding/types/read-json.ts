@@ -1,0 +1,143 @@
+import { isPromise } from '../../basics/awaitable';
+import type { ProblemLocation } from '../../problems/problem';
+import { FoundValues } from '../reading/found-values';
+import { isJsonObject, type JsonObject } from '../reading/json-text';
+import { INVALID, withoutMark, type Location } from '../reading/location';
+import { ownValue } from '../reading/own-value';
+import {
+  isCollection,
+  notNull,
+  takesFiles,
+  takesNull,
+  type AnyCodec,
+  type Codec,
+  type CodecMember,
+  type ObjectCodec,
+} from './codec';
+import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
+
+/** The facts that decide how a missing or empty value is treated: is it required, and what does its type accept? */
+export interface Expected {
+  readonly codec: Codec;
+  readonly required: boolean;
+}
+
+/**
+ * Reads a JSON value. Readers return the value, or INVALID when they have reported a failure; a promise of that for a
+ * value of an asynchronous schema.
+ */
+export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown {
+  switch (codec.kind) {
+    case 'scalar': {
+      const read = codec.json?.(value);
+      if (read !== undefined) return read;
+      if (codec.read) return codec.read(value, at);
+      if (codec.inner && !codec.json) return readJson(codec.inner, value, at);
+      return at.failValue(value, codec.name, codec.refusal?.(value), codec.described);
+    }
+    case 'nullable':
+      return value === null ? null : readJson(codec.inner, value, at);
+    case 'list':
+      if (!Array.isArray(value)) return at.failValue(value, codec.name, undefined, 'a JSON array');
+      if (at.isTooDeep()) return INVALID;
+      return each(value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index)));
+    case 'object': {
+      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
+      if (at.isTooDeep()) return INVALID;
+      return readObject(codec, at, found => {
+        readFields(codec.fields, ({ property }) => property, readMember, found, value, at);
+      });
+    }
+    case 'file':
+      return failNoFile(at);
+    case 'schema':
+      return schemaFromJson(codec, value, at);
+  }
+}
+
+export const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');
+
+/** Reads all items, even after a failure, so that every failure is reported. */
+export function each<V>(values: readonly V[], at: Location, read: (value: V, index: number) => unknown): unknown {
+  const count = values.length;
+  if (at.isTooLong(count)) return INVALID;
+  const items: unknown[] = [];
+  for (let index = 0; index < count; index++) {
+    const item = read(values[index] as V, index);
+    if (isPromise(item))
+      at.failures.later(item, known => {
+        items[index] = withoutMark(known);
+      });
+    items.push(withoutMark(item));
+  }
+  return items;
+}
+
+/** Makes an object of the properties that are found. */
+export function readObject(
+  { create, complete }: ObjectCodec,
+  at: Location,
+  read: (found: FoundValues) => void,
+): object {
+  const found = new FoundValues(create(), at.failures);
+  read(found);
+  complete?.(found.target);
+  return found.target;
+}
+
+/**
+ * Reads the fields of a JSON object, one after the other.
+ * @param keyOf the key that the value of a member is put under.
+ * @param read reads a value, undefined if the object lacks it. A valid scalar is not passed to it.
+ */
+export function readFields<M extends CodecMember>(
+  members: readonly M[],
+  keyOf: (member: M) => string | number,
+  read: (member: M, value: unknown, at: Location) => unknown,
+  found: FoundValues,
+  json: JsonObject,
+  at: Location,
+): void {
+  for (const member of members) {
+    const { codec, jsonName, dontBind } = member;
+    const sent = ownValue(json, jsonName);
+    // The way of most values, for which no location is made.
+    const isPlain = codec.kind === 'scalar' && sent !== undefined && dontBind.length === 0;
+    const value = isPlain ? codec.json?.(sent) : undefined;
+    found.put(keyOf(member), value === undefined ? read(member, sent, at.below(jsonName)) : value);
+  }
+}
+
+/** Reads a property of a nested object. */
+function readMember(member: CodecMember, value: unknown, at: Location): unknown {
+  if (isBlocked(member, at)) return readNothing(member, at);
+  if (value !== undefined) return orNothing(readOptionalJson(member, value, at), member, at);
+  // JSON in a form field cannot hold files. As in any form, files that were not sent are an empty collection.
+  if (member.required && isCollection(member.codec) && takesFiles(member.codec)) return [];
+  return member.jsonRequired ? at.failMissingInJson() : readNothing(member, at);
+}
+
+/** Reads JSON for a property. For an optional property `null` is a missing value, unless the type accepts null. */
+export function readOptionalJson({ codec, required }: Expected, value: unknown, at: Location): unknown {
+  if (value !== null || required) return readJson(codec, value, at);
+  if (codec.kind === 'schema') return blankOfSchema(codec, null);
+  return takesNull(codec) ? null : undefined;
+}
+
+/** Returns true if the source of the object must not bind to one of its properties. */
+export function isBlocked({ dontBind }: CodecMember, { source }: Location): boolean {
+  return (dontBind as readonly ProblemLocation[]).includes(source);
+}
+
+export const orNothing = (value: unknown, expected: Expected, at: Location): unknown =>
+  value === undefined ? readNothing(expected, at) : value;
+
+/**
+ * Handles a missing value: undefined if it is optional, otherwise the schema's own value for it, otherwise a failure.
+ * @param detail the message for a missing value here.
+ */
+export function readNothing({ codec, required }: Expected, at: Location, detail?: string): unknown {
+  if (!required) return undefined;
+  const type = notNull(codec);
+  return type.kind === 'schema' ? nothingOfSchema(type, at, detail) : at.failMissing(detail);
+}
