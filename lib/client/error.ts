@@ -1,8 +1,7 @@
 /**
  * Why a call ended without a definite answer.
  * - `gave-up`: the deadline is too near for another attempt. The operation may have run; its key is kept, unless
- *   another call (a double click, another tab) has got its answer. Or the body was not read before the deadline:
- *   nothing was sent, `attempts` is 0, and there is no `key`.
+ *   another call (a double click, another tab) has got its answer.
  * - `operation-changed`: the operation has an unfinished request with other values. Nothing was sent.
  * - `storage-failed`: the key could not be read or stored, or `forget()` could not remove it. Nothing was sent.
  */
@@ -39,21 +38,13 @@ export class IdempotentFetchError extends Error {
   }
 }
 
-/** @param operation its name, or the digest of its values. */
-export function operationChanged(operation: string, key: string): IdempotentFetchError {
-  return new IdempotentFetchError(
-    'operation-changed',
-    `"${operation}" has an unfinished request with other values, which may have run. Finish it with the values it ` +
-      'began with, or call forget(operation) if it must not count.',
-    { key },
-  );
+/** @throws TypeError for what the caller has to correct. */
+export function refuse(message: string): never {
+  throw new TypeError(`idempotentFetch: ${message}`);
 }
 
-export function storageFailed(cause: unknown): IdempotentFetchError {
-  return new IdempotentFetchError(
-    'storage-failed',
-    'the storage failed, so nothing was sent: a key that is not stored would be lost with the page. With ' +
-      "whenStorageFails: 'memory', the call continues without it if the storage throws.",
-    { cause },
-  );
+/** Describes a value for a message: briefly, and never with the contents of an object. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }

@@ -1,4 +1,4 @@
-import { moveSequences } from '../../lib/testing/move-sequences';
+import { moveSequences } from '../../lib/testing/lease-model';
 
 it.each([
   [1, 5],
