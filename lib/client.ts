@@ -1,5 +1,5 @@
 export { idempotentFetch, type IdempotentFetch, type IdempotentResult } from './client/idempotent-fetch.js';
-export { IdempotentFetchError, type IdempotentFetchErrorCode } from './client/fetch-error.js';
-export type { IdempotentFetchOptions } from './client/options.js';
-export type { IdempotentRequestInit } from './client/request-init.js';
-export type { KeyStorage } from './client/key-storage.js';
+export { IdempotentFetchError, type IdempotentFetchErrorCode } from './client/error.js';
+export type { IdempotentFetchOptions, RetryInfo } from './client/options.js';
+export type { IdempotentRequestInit } from './client/request.js';
+export type { KeyEntry, KeyStorage } from './client/key-storage.js';

@@ -15,8 +15,7 @@ export {
 
 export { apiDocs } from './openapi/api-docs';
 export { openapi, type OpenApiDocument } from './openapi/openapi';
-export type { OpenApiOptions } from './openapi/options/openapi-options';
-export type { SdkGenerator } from './openapi/options/sdk-generators';
+export type { OpenApiOptions } from './openapi/openapi-options';
 export type { OperationOptions, SecurityRequirement } from './binding/operation-options';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';

@@ -4,6 +4,5 @@ export {
   type LeaseStoreContractOptions,
   type LeaseStoreUnderTest,
 } from './testing/lease-store-contract';
-export { leaseStoreSearch, type LeaseStoreSearchOptions } from './testing/lease-store-search';
-export type { LeaseStoreInTime } from './testing/played-sequence';
+export { leaseStoreSearch, type LeaseStoreInTime, type LeaseStoreSearchOptions } from './testing/lease-store-search';
 export type { TestRunner, TestRunnerOptions } from './testing/runner';

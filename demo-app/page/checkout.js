@@ -8,8 +8,8 @@ import { idempotentFetch } from '/client/client.js';
  * @returns {(order: Order) => Promise<Response>}
  */
 export function checkout(fetch) {
-  // The keys are stored, so that a reload continues with the same one. Pauses are short: somebody is watching.
-  const send = idempotentFetch({ fetch, storage: localStorage, maxDelay: 1_000 });
+  // A reload continues with the same key. Pauses are short: somebody is watching.
+  const send = idempotentFetch({ fetch, maxDelay: 1_000 });
 
   return async order => {
     const url = `/customers/${encodeURIComponent(order.customer)}/orders`;

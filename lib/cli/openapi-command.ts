@@ -1,9 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openapi } from '../openapi/openapi';
-import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/options/openapi-options';
+import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/openapi-options';
 import { parsedArguments } from './arguments';
 import { defaultExport } from './default-export';
 import { loadApplication } from './load-application';
@@ -16,7 +12,7 @@ const usage = `Usage: bindonce openapi <module> [-o <file>] [options]
 Writes the OpenAPI document of the Express application that the module exports, as \`app\` or by default, or
 returns from a function that it exports so, or as \`createApp\`.
 
-  -o, --output <file>    the file to write; default: standard output
+  -o, --output <file>    the file to write; default: standard output, where the module may print, too
   --check                write nothing; exit with 1 if the file is not up to date
   --options <module>     module whose default export is the options of openapi()
   --title, --version     of the API; default: name and version in the package.json of the module
@@ -39,32 +35,11 @@ export async function openapiCommand(args: string[]): Promise<number> {
   const { output, check } = values;
   if (path === undefined || others.length > 0) throw new UsageError(`Name one module.\n\n${usage}`);
   if (check && output === undefined) throw new UsageError('--check needs the file to compare with: -o <file>.');
-  if (output === undefined) return print(args);
   const app = await loadApplication(path);
   const document = `${JSON.stringify(openapi(app, await optionsOf(path, values)), undefined, 2)}\n`;
-  return writeOrCheck(output, document, check) === 'outdated' ? 1 : 0;
-}
-
-/**
- * Writes the document to standard output. A process whose own standard output is the other one makes it: the
- * application may print while it is loaded, also in ways that this process cannot see, as loggers do that write to the
- * descriptor.
- * @returns the exit code of that process.
- */
-async function print(args: readonly string[]): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'bindonce-'));
-  try {
-    const file = join(folder, 'openapi.json');
-    const command = [...process.execArgv, ...process.argv.slice(1, 2), 'openapi', '-o', file, ...args];
-    const { status, error } = spawnSync(process.execPath, command, { stdio: ['inherit', 2, 2] });
-    if (error) throw error;
-    if (status !== 0) return status ?? 2;
-    const text = readFileSync(file);
-    await new Promise(done => process.stdout.write(text, done));
-    return 0;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  if (output !== undefined) return writeOrCheck(output, document, check) === 'outdated' ? 1 : 0;
+  await new Promise(done => process.stdout.write(document, done));
+  return 0;
 }
 
 interface Given {

@@ -1,7 +1,6 @@
-import type { CallTime } from './call-time.js';
 import type { ResolvedOptions } from './options.js';
-import { retryAfter } from './pauses.js';
-import type { PreparedRequest } from './prepared-request.js';
+import type { PreparedRequest } from './request.js';
+import { retryAfter, within } from './time.js';
 
 /**
  * The result of one attempt.
@@ -42,11 +41,16 @@ const IN_FLIGHT = 'request-in-flight';
 /** Codes on which the client acts. None is the end of another one. */
 const KNOWN_CODES = [IN_FLIGHT, ...KEY_PROBLEMS, ...RAN_BEFORE];
 
-/** Sends the request once. @throws the reason of the caller's signal. */
+/**
+ * Sends the request once.
+ * @param ms how long it may take.
+ * @throws the reason of the caller's signal.
+ */
 export async function attempt(
   { url, init }: PreparedRequest,
   key: string,
-  time: CallTime,
+  ms: number,
+  caller: AbortSignal | undefined,
   options: ResolvedOptions,
 ): Promise<AttemptResult> {
   const headers = new Headers(init.headers);
@@ -54,14 +58,14 @@ export async function attempt(
   // The `fetch` of a browser must not be called as a method of another object.
   const { fetch } = options;
   try {
-    return await time.within(options.attemptTimeout, async signal => {
+    return await within(ms, caller, async signal => {
       const response = await fetch(url, { ...init, headers, signal });
       // Only an answer that has arrived whole is one: its connection may break in the middle.
       const body = await response.clone().text();
       return resultOf(response, body, options);
     });
   } catch (cause) {
-    time.throwIfAborted();
+    caller?.throwIfAborted();
     return { kind: 'unanswered', cause, mayHaveRun: true, pause: 0 };
   }
 }
@@ -94,10 +98,9 @@ function resultOf(response: Response, body: string, { replayedHeader }: Resolved
  * page of a session that has expired; one that a browser does not follow has the status 0.
  */
 function isAboutOperation({ status, redirected }: Response): boolean {
-  return !redirected && (isBetween(status, 200, 299) || isBetween(status, 400, 499)) && !OTHER_REASONS.includes(status);
+  const isClass = (first: number): boolean => Math.floor(status / 100) === first;
+  return !redirected && (isClass(2) || isClass(4)) && !OTHER_REASONS.includes(status);
 }
-
-const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most;
 
 /**
  * Returns the code of a problem of bindonce, if the client acts on it: the end of its `type` (RFC 9457). Empty for

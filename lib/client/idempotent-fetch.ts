@@ -1,11 +1,9 @@
 import { attempt, type AttemptResult } from './attempt.js';
-import { CallTime } from './call-time.js';
-import { IdempotentFetchError, storageFailed } from './fetch-error.js';
-import { resolveOptions, shown, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
-import { backoff } from './pauses.js';
-import { prepare, type PreparedRequest } from './prepared-request.js';
-import { checkName, checkRequest, type IdempotentRequestInit } from './request-init.js';
-import { StoredKeys, type OpenKey } from './stored-keys.js';
+import { IdempotentFetchError, shown } from './error.js';
+import { Keys, type OpenKey } from './keys.js';
+import { resolveOptions, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
+import { checkRequest, prepare, type IdempotentRequestInit } from './request.js';
+import { backoff, pause, within } from './time.js';
 
 /** A definite answer. */
 export interface IdempotentResult {
@@ -41,84 +39,45 @@ export interface IdempotentFetch {
  */
 export function idempotentFetch(options: IdempotentFetchOptions = {}): IdempotentFetch {
   const resolved = resolveOptions(options);
-  const keys = new StoredKeys(resolved);
+  const keys = new Keys(resolved);
   return Object.assign(
     (url: string | URL, init?: IdempotentRequestInit | null) => send(url, init ?? {}, resolved, keys),
-    { forget: (operation: string) => forget(operation, resolved, keys) },
+    { forget: (operation: string) => keys.forget(operation) },
   );
 }
 
-/**
- * The longest that an answer waits for the storage to remove its key, in milliseconds: longer than another page may
- * look for that key in the storage, which holds up the removal.
- */
-const LONGEST_CLOSING = 1_500;
+/** Milliseconds. No attempt begins so near to the deadline: it could run, and its answer would hardly be seen. */
+const SHORTEST_ATTEMPT = 50;
 
 async function send(
   url: string | URL,
   init: IdempotentRequestInit,
   options: ResolvedOptions,
-  keys: StoredKeys,
+  keys: Keys,
 ): Promise<IdempotentResult> {
-  checkRequest(url, init);
-  const time = new CallTime(options.deadline, init.signal ?? undefined);
-  const request = await prepareInTime(url, init, time, options);
-  const own = await openKey(request, keys, time, options);
+  checkRequest(url, init, options);
+  const signal = init.signal ?? undefined;
+  const end = performance.now() + options.deadline;
+  const left = (): number => end - performance.now();
+  const request = await within(options.deadline, signal, () => prepare(url, init, options));
+  const own = await keys.open(request.identity, left(), signal);
   let mayHaveRun = own.isFound;
   for (let attempts = 1; ; attempts++) {
-    const outcome = await attempt(request, own.key, time, options);
-    mayHaveRun ||= outcome.mayHaveRun;
-    if (outcome.kind === 'answered') {
-      const { response, isReplay: replayed, settles } = outcome;
+    const result = await attempt(request, own.key, Math.min(options.attemptTimeout, left()), signal, options);
+    mayHaveRun ||= result.mayHaveRun;
+    if (result.kind === 'answered') {
+      const { response, isReplay: replayed, settles } = result;
       // An attempt may have run, and a 401 or a 500 now, for example, does not tell: its key is still needed.
-      if (settles || !mayHaveRun)
-        await time.within(LONGEST_CLOSING, () => keys.close(own, settles)).catch(() => undefined);
+      if (settles || !mayHaveRun) await keys.close(own, settles);
       return { response, replayed, key: own.key, attempts };
     }
-    const pause = Math.max(outcome.pause, backoff(attempts, options));
-    if (!(await time.pause(pause))) throw gaveUp(own, attempts, pause, outcome);
-  }
-}
-
-async function prepareInTime(
-  url: string | URL,
-  init: IdempotentRequestInit,
-  time: CallTime,
-  options: ResolvedOptions,
-): Promise<PreparedRequest> {
-  try {
-    return await time.within(options.deadline, () => prepare(url, init, options));
-  } catch (cause) {
-    time.throwIfAborted();
-    if ((cause as Error).name !== 'TimeoutError') throw cause;
-    const message = 'gave up before the first attempt: the body was not read before the deadline. Nothing was sent.';
-    throw new IdempotentFetchError('gave-up', message, { cause });
-  }
-}
-
-async function openKey(
-  { identity }: PreparedRequest,
-  keys: StoredKeys,
-  time: CallTime,
-  { deadline }: ResolvedOptions,
-): Promise<OpenKey> {
-  if ('key' in identity) return { key: identity.key, isFound: true };
-  try {
-    return await time.within(deadline, signal => keys.open(identity, signal));
-  } catch (error) {
-    time.throwIfAborted();
-    // A storage that does not answer has failed, too.
-    throw error instanceof IdempotentFetchError ? error : storageFailed(error);
-  }
-}
-
-async function forget(operation: string, { deadline }: ResolvedOptions, keys: StoredKeys): Promise<void> {
-  checkName('operation', operation);
-  try {
-    await new CallTime(deadline, undefined).within(deadline, () => keys.forget(operation));
-  } catch (cause) {
-    const message = `the storage failed, so the key of "${operation}" may still be there. Call forget() again.`;
-    throw new IdempotentFetchError('storage-failed', message, { cause });
+    const { response, cause } = result;
+    const ms = Math.max(result.pause, backoff(attempts, options));
+    if (left() - ms < SHORTEST_ATTEMPT) throw gaveUp(own, attempts, ms, result);
+    options.onRetry({ attempt: attempts, key: own.key, pause: ms, response, error: cause });
+    await pause(ms, signal, response === undefined);
+    // A pause takes longer if the computer sleeps, or the page is busy.
+    if (left() < SHORTEST_ATTEMPT) throw gaveUp(own, attempts, ms, result);
   }
 }
 
@@ -142,15 +101,9 @@ function gaveUp(
 
 /** Describes why an attempt failed. The error of `fetch` says only that it did; its cause may say why. */
 function reasonOf(error: unknown): string {
-  if (!isError(error)) return shown(error);
-  const { name, message, cause } = error;
+  const { name, message, cause } = Object(error) as Partial<Error>;
+  const why = Object(cause) as { readonly message?: unknown; readonly code?: unknown };
   // Where a host has several addresses, the error of Node has a code instead of a message.
-  const why = isError(cause) ? cause.message || cause.code : undefined;
-  return [name, message, why].filter(part => typeof part === 'string' && part !== '').join(': ');
-}
-
-/** Returns true for an error, also of another frame, whose class is another one. */
-function isError(value: unknown): value is Error & { readonly code?: unknown } {
-  const { name, message } = (value ?? {}) as Partial<Error>;
-  return typeof name === 'string' && typeof message === 'string';
+  const parts = [name, message, why.message || why.code];
+  return parts.filter(part => typeof part === 'string' && part !== '').join(': ') || shown(error);
 }

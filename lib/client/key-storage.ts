@@ -1,28 +1,127 @@
-import { endAt, setAndSweep, shared } from './page.js';
-
+/// <reference lib="dom" />
 type Maybe<T> = T | Promise<T>;
 
-/**
- * A place for keys: `localStorage`, `sessionStorage`, or an object with the same methods, which may be asynchronous.
- */
-export interface KeyStorage {
-  /** Returns the text that was stored under a name; null or undefined if there is none. */
-  getItem(name: string): Maybe<string | null | undefined>;
-  /**
-   * Stores text under a name, in place of an earlier one, which must still be there if it fails, or dies in the middle.
-   * A promise that it returns is awaited.
-   */
-  setItem(name: string, value: string): unknown;
-  /** Removes what is stored under a name, if there is anything. A promise that it returns is awaited. */
-  removeItem(name: string): unknown;
+/** The key of an unfinished operation, as it is stored. */
+export interface KeyEntry {
+  readonly key: string;
+  /** Hash of the request. */
+  readonly digest: string;
+  /** When the key expires, in milliseconds since 1970. */
+  readonly until: number;
 }
 
-/** Keeps keys as long as this page or process lives, or until they expire. */
-export const memory: KeyStorage = {
-  getItem: name => shared.items.get(name)?.text,
-  setItem: (name, text) => {
-    const { until } = JSON.parse(text) as { readonly until: number };
-    setAndSweep(shared.items, name, { text, end: endAt(until) }, ({ end }) => end);
-  },
-  removeItem: name => shared.items.delete(name),
+/** A place for keys. Each method is one atomic step, for all pages or processes that share the place. */
+export interface KeyStorage {
+  /**
+   * Returns the entry that is stored under a name, unless it has expired (`until`); else stores the one that was given,
+   * and returns it.
+   */
+  claim(name: string, entry: KeyEntry): Maybe<KeyEntry>;
+  /**
+   * Removes the entry that is stored under a name, if it has this key.
+   * @param ifAlone true: only if no other `claim` has returned it meanwhile. A storage that cannot tell keeps it.
+   */
+  remove(name: string, key: string, ifAlone: boolean): unknown;
+}
+
+/** An entry, and whether a second call has got it. */
+type Claimed = KeyEntry & { readonly isShared?: boolean };
+
+/** Puts another entry in the place of the one under a name, or removes it, in one step. @returns the other one. */
+type Change = <T extends Claimed | undefined>(name: string, next: (found?: Claimed) => T) => Promise<T>;
+
+const isLive = (entry?: Claimed): entry is Claimed => entry !== undefined && entry.until > Date.now();
+
+const storageOf = (change: Change): KeyStorage => ({
+  claim: (name, entry) => change(name, found => (isLive(found) ? { ...found, isShared: true } : entry)),
+  remove: (name, key, ifAlone) =>
+    change(name, found => (found?.key === key && !(ifAlone && found.isShared) ? undefined : found)),
+});
+
+const ENTRIES = Symbol.for('bindonce.client');
+/** One for the ES module and the CommonJS module of this package. */
+const entries = ((globalThis as { [ENTRIES]?: Map<string, Claimed> })[ENTRIES] ??= new Map<string, Claimed>());
+
+const changeInMemory: Change = (name, next) => {
+  const entry = next(entries.get(name));
+  entries.delete(name);
+  // Those of operations that are never repeated would fill the memory of a server. The oldest are in front.
+  for (const [old, one] of entries) {
+    if (isLive(one)) break;
+    entries.delete(old);
+  }
+  if (entry) entries.set(name, entry);
+  return Promise.resolve(entry);
 };
+
+/** Keeps keys as long as this page or process lives. */
+export const memory = storageOf(changeInMemory);
+
+const KEYS = 'keys';
+
+function open(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open('bindonce', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(KEYS);
+    opening.onsuccess = () => {
+      resolve(opening.result);
+    };
+    opening.onerror = () => {
+      reject(new Error('IndexedDB cannot be opened', { cause: opening.error }));
+    };
+  });
+}
+
+/** Tells whether there is an IndexedDB that the browser does not block. Warns if not. */
+async function isAvailable(): Promise<boolean> {
+  try {
+    (await open()).close();
+    return true;
+  } catch (cause) {
+    console.warn(
+      'bindonce/client keeps its keys in memory, because there is no IndexedDB: a retry after a reload or a restart ' +
+        "may run its operation a second time. Pass a `storage`, or storage: 'memory' if that is meant.",
+      cause,
+    );
+    return false;
+  }
+}
+
+/** Found out once: a page that has keys in IndexedDB must not go on without them. */
+let hasIndexedDb: Promise<boolean> | undefined;
+
+/** IndexedDB, which all tabs share: the browser runs their transactions one after another. Else memory. */
+export const ofThisPage = storageOf(async (name, next) => {
+  if (!(await (hasIndexedDb ??= isAvailable()))) return changeInMemory(name, next);
+  // Opened for each step: Safari closes a database whose page was in the background.
+  const database = await open();
+  try {
+    return await changeIn(database, name, next);
+  } finally {
+    database.close();
+  }
+});
+
+function changeIn<T extends Claimed | undefined>(
+  database: IDBDatabase,
+  name: string,
+  next: (found?: Claimed) => T,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const transaction = database.transaction(KEYS, 'readwrite', { durability: 'strict' });
+    const store = transaction.objectStore(KEYS);
+    const reading = store.get(name) as IDBRequest<Claimed | undefined>;
+    // Nothing is awaited before it writes: a transaction ends when it has nothing to do.
+    reading.onsuccess = () => {
+      const entry = next(reading.result);
+      if (entry) store.put(entry, name);
+      else store.delete(name);
+      transaction.oncomplete = () => {
+        resolve(entry);
+      };
+    };
+    transaction.onabort = () => {
+      reject(new Error('IndexedDB has not stored the key', { cause: transaction.error }));
+    };
+  });
+}

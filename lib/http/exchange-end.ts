@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { cameOverSocket } from './connection';
-import { onConnectionClose } from './connection-close';
+import { Socket } from 'node:net';
 
 /** Responses whose handlers go on although their clients have left (`idempotency()`). */
 export const withoutClient = new WeakSet<ServerResponse>();
@@ -35,14 +33,15 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
     then();
     return () => undefined;
   }
-  // The responses of an adapter may never emit `close`.
-  const events = cameOverSocket(req) ? ['close'] : ['finish', 'close'];
+  const { socket } = req;
+  // The responses of an adapter (of AWS Lambda, or of tests), which has no socket, may never emit `close`.
+  const events = socket instanceof Socket ? ['close'] : ['finish', 'close'];
   // Up to Node 22, a pipelined response that waits for its turn does not learn that its connection has closed.
-  const isWaiting = !res.socket && !withoutClient.has(res) && cameOverSocket(req);
-  const stopWatching = isWaiting ? onConnectionClose(req.socket, end) : () => undefined;
+  const isWaiting = !res.socket && !withoutClient.has(res) && socket instanceof Socket;
+  if (isWaiting) socket.once('close', end);
   function stop(): void {
     for (const event of events) res.removeListener(event, end);
-    stopWatching();
+    if (isWaiting) socket.removeListener('close', end);
   }
   function end(): void {
     stop();

@@ -1,10 +1,9 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
 import { openapi, type OpenApiDocument } from './openapi';
-import { checkOpenApiOptions, type OpenApiOptions } from './options/openapi-options';
-import { filesOfPage } from './page/page-files';
-import { policyFor } from './page/page-policy';
-import type { Routed } from './routing/express-layers';
-import { checkRouters } from './routing/routes';
+import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
+import { checkRouters, type Routed } from './routes';
 
 /**
  * Makes a router that serves `openapi.json` and an interactive page below its mount point:
@@ -44,4 +43,58 @@ const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0
 function folderOf(req: Request): string {
   const path = pathOf(req);
   return `./${path.slice(path.lastIndexOf('/') + 1)}/${req.originalUrl.slice(path.length)}`;
+}
+
+/**
+ * Returns the files of the page, by the path below the mount point.
+ * @throws Error if swagger-ui-dist, which has two of them, is not installed, or if a bundler has taken the code away
+ * from the files.
+ */
+function filesOfPage(): ReadonlyMap<string, string> {
+  const page = join(__dirname, 'page/files');
+  const swagger = swaggerFolder();
+  const files = new Map([
+    ['/', join(page, 'index.html')],
+    ['/page.js', join(page, 'page.js')],
+    ['/page.css', join(page, 'page.css')],
+    ['/swagger-ui.css', join(swagger, 'swagger-ui.css')],
+    ['/swagger-ui-bundle.js', join(swagger, 'swagger-ui-bundle.js')],
+  ]);
+  if (![...files.values()].every(existsSync))
+    throw new Error(
+      'apiDocs: its files are not beside the code of bindonce, so it has been bundled. Keep `bindonce` and ' +
+        '`swagger-ui-dist` external to the bundle (esbuild: --packages=external; webpack: externals; Rollup: ' +
+        'external), and install them where it runs.',
+    );
+  return files;
+}
+
+function swaggerFolder(): string {
+  try {
+    return dirname(require.resolve('swagger-ui-dist/package.json'));
+  } catch (error) {
+    throw new Error(
+      'apiDocs: the page needs the package swagger-ui-dist, which is not installed. Run `npm install ' +
+        'swagger-ui-dist`. With SCARF_ANALYTICS=false, its installation reports nothing to its makers.',
+      { cause: error },
+    );
+  }
+}
+
+/** Makes the policy of the page, which allows it its own files and requests to the servers of the API. */
+function policyFor({ servers = [] }: OpenApiOptions): string {
+  const addresses = (servers as readonly { readonly url?: string }[]).map(({ url = '' }) => url);
+  // A host with variables is none.
+  const known = addresses.filter(url => /^https?:[^{]+$/.test(url) && URL.canParse(url));
+  const origins = known.map(url => new URL(url).origin);
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...new Set(origins)].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }

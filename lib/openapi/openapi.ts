@@ -1,12 +1,14 @@
 import { namingErrors } from '../binding/declaration/declaration-error';
-import { operationsOf, type Operation } from './listed-operations';
-import { operationIds } from './names/operation-ids';
-import { operationOf, type Document } from './operation';
-import { checkOpenApiOptions, type OpenApiOptions } from './options/openapi-options';
-import { sdkExtensions } from './options/sdk-generators';
-import { Security } from './options/security';
-import type { Routed } from './routing/express-layers';
-import { Components } from './schemas/components';
+import { isDescribed } from '../description/descriptions';
+import { warnOnce } from '../warnings/warn-once';
+import { Components, plainJson } from './components';
+import { renamed, shapeOf } from './express-paths';
+import { operationIds } from './names';
+import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
+import { operationOf, requestOf, type Operation } from './operation';
+import { responsesOf } from './responses';
+import { routesOf, type Route, type Routed } from './routes';
+import { Security } from './security';
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
 export interface OpenApiDocument {
@@ -28,43 +30,72 @@ export interface OpenApiDocument {
  */
 export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   checkOpenApiOptions('openapi', options);
-  const { info, servers, tags, security: ofAll, jsonSchemaOf, sdkGenerators } = options;
+  const { info, servers, tags, security: ofAll, jsonSchemaOf } = options;
   const security = namingErrors('openapi', () => new Security(options));
-  const extensions = sdkExtensions(sdkGenerators);
-  const operations = operationsOf(app, options);
-  const names = operationIds(operations);
-  const pathsWith = (components: Components): OpenApiDocument['paths'] =>
-    pathsOf(operations, names, { components, security, extensions });
-  const draft = new Components(jsonSchemaOf);
-  pathsWith(draft);
-  const components = new Components(jsonSchemaOf, draft);
-  const paths = pathsWith(components);
-  return {
+  const components = new Components(jsonSchemaOf);
+  const paths = pathsOf(operationsOf(app, options), components, security);
+  const document: OpenApiDocument = {
     openapi: options.openapi === '3.2' ? '3.2.0' : '3.1.1',
     info,
-    ...(servers && { servers }),
-    ...(tags && { tags }),
-    ...(ofAll && { security: ofAll }),
+    servers,
+    tags,
+    security: ofAll,
     paths,
-    components: {
-      schemas: components.usedIn(paths),
-      ...(Object.keys(security.schemes).length > 0 && { securitySchemes: security.schemes }),
-    },
-    ...extensions.document(operations.flatMap(({ middlewares: { guard } }) => guard ?? [])),
+    components: { schemas: components.schemas, securitySchemes: security.schemes },
   };
+  // Without undefined, which YAML cannot write.
+  return plainJson(document) as OpenApiDocument;
+}
+
+/** Finds the routes that the document lists, under the paths that it has for them. */
+function operationsOf(app: Routed, { mounts, listOthers, openapi: version = '3.1' }: OpenApiOptions): Operation[] {
+  const routes = new Map<string, Route>();
+  for (const route of routesOf(app, mounts)) {
+    const where = `${route.method} ${shapeOf(route.template)}`;
+    const before = routes.get(where);
+    // A route that ends with one of our middlewares leaves the answer to the next one.
+    if (!before || isDescribed(before.handlers.at(-1)))
+      routes.set(where, { ...route, handlers: [...(before?.handlers ?? []), ...route.handlers] });
+  }
+  const operations = [...routes.values()]
+    .map(operationOf)
+    .filter(({ guard, endpoint }) => !endpoint?.operation.hidden && (guard ?? endpoint ?? listOthers))
+    .filter(({ route }) => isIn(version, route));
+  // OpenAPI takes `/{id}` and `/{order}` for one path (3.1, section 4.8.8.1), as Express does.
+  const first = new Map(operations.map(({ route: { template } }) => [shapeOf(template), template] as const).reverse());
+  return operations.map(({ route }) => {
+    const { template } = route;
+    return operationOf({ ...route, template: renamed(template, first.get(shapeOf(template)) ?? template) });
+  });
+}
+
+function isIn(version: string, { method, template }: Route): boolean {
+  if (method !== 'query' || version === '3.2') return true;
+  warnOnce(
+    'BINDONCE_OPENAPI_QUERY',
+    `openapi: QUERY ${template.path} is left out: OpenAPI 3.1 has no method QUERY (RFC 10008). Pass openapi: '3.2'.`,
+    template.path,
+  );
+  return false;
 }
 
 /** Describes the operations by path and method. */
 function pathsOf(
   operations: readonly Operation[],
-  names: ReadonlyMap<Operation, string>,
-  document: Document,
+  components: Components,
+  security: Security,
 ): Record<string, Record<string, object>> {
+  const names = operationIds(operations);
+  // All requests first: the names of their schemas do not depend on responses.
+  const requests = operations.map(one => {
+    const request = namingErrors(`openapi: ${one.where}`, () => requestOf(one, components, security));
+    return [one, request] as const;
+  });
   const paths: Record<string, Record<string, object>> = {};
-  for (const one of operations) {
-    const { route, where } = one;
-    const operation = namingErrors(`openapi: ${where}`, () => operationOf(route, one.middlewares, document));
-    (paths[route.template.path] ??= {})[route.method] = { operationId: names.get(one), ...operation };
+  for (const [one, request] of requests) {
+    const responses = namingErrors(`openapi: ${one.where}`, () => responsesOf(one, request, components));
+    const operation = { operationId: names.get(one), ...request, responses };
+    (paths[one.route.template.path] ??= {})[one.route.method] = operation;
   }
   return paths;
 }

@@ -1,92 +1,74 @@
-import type { Endpoint } from '../binding/endpoint';
-import { usuallyHasNoBody } from '../binding/plan/lookup';
-import type { Codec } from '../binding/types/codec';
-import type { JsonSchema } from '../binding/types/json-schema';
+import { endpoints, type Endpoint } from '../binding/endpoint';
+import { guards } from '../idempotency/idempotency';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
-import { bodyLimits } from './body/body-limits';
-import { jointBody } from './body/joint-body';
-import { bodyOf, type EndpointBody } from './body/request-body';
-import type { SdkExtensions } from './options/sdk-generators';
-import type { Security } from './options/security';
-import { keyParameter } from './parameters/key-parameter';
-import { parameterOf } from './parameters/parameter';
-import { refusalResponses, refusalsOf } from './responses/refusals';
-import { responsesOf, withRefusals } from './responses/responses';
-import type { RouteMiddlewares } from './routing/middlewares';
-import type { PathParameter } from './routing/path-templates';
-import type { Route } from './routing/routes';
-import type { Components } from './schemas/components';
-import { inPathOnly, merged, type ParameterValue } from './values/parameter-values';
-import { placementOf, type SchemasFrom } from './values/placement';
+import type { Components } from './components';
+import { keyHeader } from './key-header';
+import { inPathOnly, placementOf, type ParameterValue, type Placement } from './placement';
+import { requestBodyOf } from './request-body';
+import type { Route } from './routes';
+import type { Security } from './security';
+import { isStructured, type SchemasFrom } from './values';
 
-/** Parts of one document that its operations share. */
-export interface Document {
-  readonly components: Components;
-  readonly security: Security;
-  readonly extensions: SdkExtensions;
+/** A route that the document lists. */
+export interface Operation {
+  readonly route: Route;
+  /** Method and path. */
+  readonly where: string;
+  readonly guard: ResolvedOptions | undefined;
+  readonly endpoint: Endpoint | undefined;
 }
 
-/** Describes the requests and responses of one route. */
-export function operationOf(
-  { method, template }: Route,
-  { guard, endpoints, keysOf }: RouteMiddlewares,
-  { components, security, extensions }: Document,
-): object {
-  const seenBy = (endpoint: Endpoint): PathParameter[] =>
-    template.parameters.map((one, at) => ({ ...one, key: keysOf.get(endpoint)?.[at] }));
-  const placed = endpoints.map(one => placedOf(one, method, seenBy(one), components));
-  const own = merged([...placed.flatMap(one => one.parameters), ...template.parameters.map(inPathOnly)]);
-  const inDto = own.find(one => one.in === 'header' && one.name.toLowerCase() === guard?.headerName.toLowerCase());
-  const codecs = inDto ? endpoints.flatMap(one => headerCodecs(one, inDto.name)) : [];
-  const key = guard && keyParameter(guard, inDto && { ...inDto, codecs }, components, extensions);
-  const parameters = own.map(one => (key && one === inDto ? key : parameterOf(one)));
-  if (key && !inDto) parameters.push(key);
-  const body = jointBody(
-    placed.flatMap(one => one.body ?? []),
-    reference => components.schemaAt(reference),
-  );
-  const refusals = refusalsOf({
-    guard,
-    endpoints,
-    readsBody: body !== undefined,
-    guardsBody: guard?.ignoreRequestBody === false && !usuallyHasNoBody(method),
-    hasQuery: own.some(one => one.in === 'query'),
-  });
-  const { summary, description, tags, deprecated } = endpoints.at(-1)?.operation ?? {};
-  const replacing = placed.flatMap(one => one.replacing ?? []);
-  const declared = new Set(endpoints.flatMap(({ responses }) => [...responses.keys()]));
+/** The requests of an operation, as OpenAPI has them (3.1, section 4.8.10). */
+export interface RequestObject {
+  readonly parameters: readonly object[] | undefined;
+  readonly requestBody: object | undefined;
+  readonly [field: string]: unknown;
+}
+
+/** Finds the middlewares of a route: the first `idempotency()` guards it, and the handler gets the last dto. */
+export function operationOf(route: Route): Operation {
+  const { method, template, handlers } = route;
   return {
-    ...defined({ summary, description: describedWith(description, replacing), tags, deprecated }),
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: requestBody(body, endpoints, guard) }),
-    responses: withRefusals(refusalResponses(refusals), responsesOf(endpoints, guard, components)),
-    ...defined({ security: security.of(endpoints) }),
-    ...(guard && extensions.operation(guard, declared)),
+    route,
+    where: `${method.toUpperCase()} ${template.path}`,
+    guard: handlers
+      .flatMap(handle => guards.of(handle) ?? [])
+      .find(({ methods }) => methods === undefined || methods.includes(method.toUpperCase())),
+    endpoint: handlers.flatMap(handle => endpoints.of(handle) ?? []).at(-1),
   };
 }
 
-/** Returns the codecs that read a header: none or one. */
-function headerCodecs({ plan }: Endpoint, name: string): Codec[] {
-  const headers = plan?.sourceProperties.get('header') ?? [];
-  return headers.filter(one => one.name.toLowerCase() === name.toLowerCase()).map(({ codec }) => codec);
-}
-
-/** Describes the parameters that one endpoint reads, and its body. */
-function placedOf(
-  endpoint: Endpoint,
-  method: string,
-  pathParameters: readonly PathParameter[],
+/** Describes the requests of one operation. */
+export function requestOf(
+  { route: { method, template }, guard, endpoint }: Operation,
   components: Components,
-): {
-  readonly parameters: readonly ParameterValue[];
-  readonly body?: EndpointBody;
-  readonly replacing?: readonly string[];
-} {
-  const { plan, options } = endpoint;
-  if (!plan) return { parameters: [] };
-  const schemasFrom: SchemasFrom = source => components.schemasFor('request', options.limits, source);
-  const { parameters, body, replacing } = placementOf(plan, endpoint, method, pathParameters, schemasFrom);
-  return { parameters, body: bodyOf(plan, endpoint, method, body, schemasFrom), replacing };
+  security: Security,
+): RequestObject {
+  const plan = endpoint?.plan;
+  const limits = endpoint?.options.limits;
+  const from: SchemasFrom = source => components.schemasFor('request', limits, source);
+  const { parameters, body, replacing }: Placement = plan
+    ? placementOf(plan, endpoint, method, template.parameters, from)
+    : { parameters: template.parameters.map(inPathOnly), body: [], replacing: [] };
+  const inDto = parameters.find(
+    one => one.in === 'header' && one.name.toLowerCase() === guard?.headerName.toLowerCase(),
+  );
+  const listed = parameters.map(one =>
+    guard && one === inDto ? keyHeader(guard, one, from('header')) : parameterOf(one),
+  );
+  if (guard && !inDto) listed.push(keyHeader(guard, undefined, from('header')));
+  const mostBytes = guard && !guard.ignoreRequestBody ? guard.maxRequestBytes : Infinity;
+  const requestBody = plan && requestBodyOf(plan, endpoint, method, body, from, mostBytes);
+  const { summary, description, tags, deprecated } = endpoint?.operation ?? {};
+  return {
+    summary,
+    description: describedWith(description, replacing),
+    tags,
+    deprecated,
+    parameters: listed.length > 0 ? listed : undefined,
+    requestBody,
+    security: security.of(endpoint),
+  };
 }
 
 /** Says which query parameters replace values of the path or body. */
@@ -97,18 +79,15 @@ function describedWith(description: string | undefined, replacing: readonly stri
   return description === undefined ? text : `${description}\n\n${text}`;
 }
 
-function requestBody(
-  { required, contents, numbered }: Omit<EndpointBody, 'accepted'>,
-  endpoints: readonly Endpoint[],
-  guard: ResolvedOptions | undefined,
-): object {
-  const limits = bodyLimits(Object.keys(contents), endpoints, guard);
-  // The page of apiDocs() does not show the patterns of names.
-  const names = numbered.length > 0 ? ` Items are numbered from 0: ${numbered.join(', ')}.` : '';
-  return { description: `${limits}${names}`, required, content: contents };
-}
+/** A cookie is sent once. By default, a list would be sent as several cookies of one name. */
+const COMMA_SEPARATED = { style: 'form', explode: false };
 
-/** Leaves out what is undefined. */
-function defined(values: Readonly<Record<string, unknown>>): JsonSchema {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+/** Writes a value outside of the body as OpenAPI has it (3.1, section 4.8.12). */
+function parameterOf({ name, in: where, required, schema: described, isExploded }: ParameterValue): object {
+  const { description, ...schema } = described as { readonly description?: string };
+  const isCookieList = where === 'cookie' && [described['type']].flat().includes('array');
+  const style = isExploded ? { style: 'form', explode: true } : isCookieList ? COMMA_SEPARATED : {};
+  const isJson = !isExploded && isStructured(described);
+  const value = isJson ? { content: { 'application/json': { schema } } } : { ...style, schema };
+  return { name, in: where, required, description, ...value };
 }

@@ -1,14 +1,10 @@
-import { acquireFacts } from './facts/acquire';
-import { completeFacts } from './facts/complete';
 import { concurrentFacts } from './facts/concurrent';
-import { lateHolderFacts } from './facts/late-holder';
-import { refusedFacts } from './facts/refused';
-import { releaseFacts } from './facts/release';
-import { renewFacts } from './facts/renew';
+import { keyFacts } from './facts/keys';
+import { timeFacts } from './facts/time';
 import { watchFacts } from './facts/watch';
-import { requireMethods } from './required-methods';
 import { suiteOn, type TestRunnerOptions } from './runner';
-import { Trial, type Fact, type TwoViews } from './trial';
+import { sequenceFacts } from './sequences';
+import { requireMethods, Trial, type Fact, type TwoViews } from './trial';
 
 /** Two views of the same data, as two processes have them; the same object twice if the store is for one process. */
 export interface LeaseStoreUnderTest extends TwoViews {
@@ -23,13 +19,10 @@ export interface LeaseStoreContractOptions extends TestRunnerOptions {
 }
 
 const groups: readonly (readonly [title: string, facts: readonly Fact[]])[] = [
-  ['acquire', acquireFacts],
-  ['renew', renewFacts],
-  ['complete', completeFacts],
-  ['release', releaseFacts],
-  ['a step of another token', refusedFacts],
-  ['a holder that comes back after its lease expired', lateHolderFacts],
+  ['steps', sequenceFacts],
   ['concurrent steps', concurrentFacts],
+  ['keys and tokens', keyFacts],
+  ['time', timeFacts],
 ];
 
 /**
@@ -44,10 +37,9 @@ export function leaseStoreContract(
   make: () => LeaseStoreUnderTest | Promise<LeaseStoreUnderTest>,
   { watches = true, ...options }: LeaseStoreContractOptions = {},
 ): void {
-  const { describe, test, after } = suiteOn('leaseStoreContract', options);
+  const { describe, it, after } = suiteOn('leaseStoreContract', options);
   describe(`${name} as a lease store`, () => {
     let made: Promise<LeaseStoreUnderTest> | undefined;
-    const stores = (): Promise<LeaseStoreUnderTest> => (made ??= Promise.resolve().then(make));
     after(async () => {
       // Where the store could not be opened, each test has said so.
       await (await made?.catch(() => undefined))?.close?.();
@@ -56,11 +48,11 @@ export function leaseStoreContract(
     for (const [title, facts] of watches ? [...groups, ['watch', watchFacts] as const] : groups) {
       describe(title, () => {
         for (const [promise, holds] of facts)
-          test(promise, async () => {
-            const { one, other } = await stores();
-            requireMethods(one);
-            requireMethods(other);
-            await holds(new Trial(`${title} ${promise}`, { one, other }));
+          it(promise, async () => {
+            const stores = await (made ??= Promise.resolve().then(make));
+            requireMethods(stores.one);
+            requireMethods(stores.other);
+            await holds(new Trial(`${title} ${promise}`, stores));
           });
       });
     }

@@ -1,9 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { LONG } from './check';
-import { moveSequences } from './move-sequences';
-import { playSequence, type LeaseStoreInTime } from './played-sequence';
-import { requireMethods } from './required-methods';
+import type { LeaseStore } from '../idempotency/leases/lease-store';
+import { moveSequences } from './lease-model';
 import { suiteOn, type TestRunnerOptions } from './runner';
+import { playAll, playSequence } from './sequences';
+import { LONG, requireMethods, Trial } from './trial';
+
+/** A lease store, and a way to let time pass in it. */
+export interface LeaseStoreInTime {
+  readonly store: LeaseStore;
+  /**
+   * Lets everything that is stored under the key expire: moves its time of expiry, or advances a fake clock by more
+   * than a minute.
+   */
+  expire(key: string): unknown;
+  /** Called after the test. */
+  close?(): unknown;
+}
 
 /** Options of {@link leaseStoreSearch}. */
 export interface LeaseStoreSearchOptions extends TestRunnerOptions {
@@ -25,37 +36,24 @@ export function leaseStoreSearch(
   make: () => LeaseStoreInTime | Promise<LeaseStoreInTime>,
   { depth = 4, atOnce = 10, ...options }: LeaseStoreSearchOptions = {},
 ): void {
-  const { describe, test } = suiteOn('leaseStoreSearch', options);
+  const { describe, it } = suiteOn('leaseStoreSearch', options);
   describe(`${name} as a lease store`, () => {
-    test(`answers every sequence of ${depth} steps of three holders, and of time, as the model does`, async () => {
+    const title = `answers every sequence of ${depth} steps of three holders, and of time, as the model does`;
+    it(title, async () => {
       const inTime = await make();
       try {
-        requireMethods(inTime.store);
-        await search(inTime, depth, atOnce);
+        const { store } = inTime;
+        requireMethods(store);
+        const trial = new Trial(title, { one: store, other: store });
+        // A store may open a connection or make a table at its first step.
+        await trial.one.acquire('first', LONG);
+        await playAll(moveSequences(depth), atOnce, async moves => {
+          const one = trial.again();
+          await playSequence(one, moves, index => index < moves.length && inTime.expire(one.key));
+        });
       } finally {
         await inTime.close?.();
       }
     });
   });
-}
-
-async function search(inTime: LeaseStoreInTime, depth: number, atOnce: number): Promise<void> {
-  const prefix = `${randomUUID()}-`;
-  // A store may open a connection or make a table at its first step.
-  await inTime.store.acquire(prefix, 'first', LONG);
-  const sequences = moveSequences(depth);
-  let count = 0;
-  let hasFailed = false;
-  const players = Array.from({ length: atOnce }, async () => {
-    try {
-      for (let next = sequences.next(); !next.done && !hasFailed; next = sequences.next())
-        await playSequence(inTime, `${prefix}${count++}`, next.value);
-    } catch (error) {
-      hasFailed = true;
-      throw error;
-    }
-  });
-  // The store is closed only when no player uses it any more.
-  const failed = (await Promise.allSettled(players)).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
 }

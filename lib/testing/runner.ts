@@ -21,49 +21,34 @@ export interface TestRunnerOptions {
   readonly timeout?: number;
 }
 
-/** A test runner of any kind, called in one way. */
-interface Suite {
-  readonly describe: (title: string, body: () => void) => void;
-  readonly test: (title: string, body: () => Promise<void>) => void;
-  readonly after: (body: () => Promise<void>) => void;
-}
-
-/** The context of a mocha test; other runners pass another one, or none. */
-type MochaContext = { readonly timeout?: unknown } | undefined;
-
 /**
  * Prepares the test runner that was passed, or the global one.
  * @param owner the function that takes these options, for the message.
  * @throws TypeError that says what to pass when a function of the runner is missing.
  */
-export function suiteOn(owner: string, { runner, timeout = 60_000 }: TestRunnerOptions): Suite {
+export function suiteOn(
+  owner: string,
+  { runner, timeout = 60_000 }: TestRunnerOptions,
+): Required<Pick<TestRunner, 'describe' | 'it' | 'after'>> {
   const { describe, it, after, afterAll = after } = runner ?? (globalThis as Partial<TestRunner>);
-  if (typeof describe !== 'function' || typeof it !== 'function' || typeof afterAll !== 'function') {
-    const where = runner === undefined ? 'among the global functions' : 'in options.runner';
-    const missing = Object.entries({ describe, it, 'after (or afterAll)': afterAll }).flatMap(([name, value]) =>
-      typeof value === 'function' ? [] : [name],
-    );
+  if (!describe || !it || !afterAll) {
+    const functions = Object.entries({ describe, it, 'after (or afterAll)': afterAll });
+    const missing = functions.filter(([, one]) => !one).map(([name]) => `no ${name}`);
     throw new TypeError(
-      `${owner}: there is no ${missing.join(', no ')} ${where}. Pass those of your test runner: ` +
-        "import * as runner from 'node:test' (or 'vitest'), and { runner } as the third argument.",
+      `${owner}: there is ${missing.join(', ')} ${runner ? 'in options.runner' : 'among the global functions'}. ` +
+        "Pass those of your test runner: import * as runner from 'node:test' (or 'vitest'), and { runner } as the " +
+        'third argument.',
     );
   }
   /** Jest and vitest take the time as an argument; mocha takes it from the test's context; node:test has no limit. */
   const withTime = (body: () => Promise<void>) =>
-    function (this: unknown): Promise<void> {
-      const { timeout: setTimeout } = (this as MochaContext) ?? {};
-      if (typeof setTimeout === 'function') setTimeout.call(this, timeout);
+    function (this: { readonly timeout?: (ms: number) => unknown } | undefined): Promise<void> {
+      if (typeof this?.timeout === 'function') this.timeout(timeout);
       return body();
     };
   return {
-    describe(title, body) {
-      describe(title, body);
-    },
-    test(title, body) {
-      it(title, withTime(body), timeout);
-    },
-    after(body) {
-      afterAll(withTime(body));
-    },
+    describe,
+    it: (title, body) => it(title, withTime(body), timeout),
+    after: body => afterAll(withTime(body)),
   };
 }

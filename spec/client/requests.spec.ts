@@ -1,5 +1,4 @@
 import type { IdempotentRequestInit } from '../../lib/client';
-import { withGlobals } from './browser';
 import { answer, client, payment, service, Shelf } from './service';
 
 /** Sends a first request that is not answered for now, and a second one. @returns whether both have the same key. */
@@ -26,14 +25,6 @@ const form = (...entries: [string, string | Blob, string?][]): FormData => {
 /** A file that a user has chosen with its folder. */
 const inFolder = (folder: string): File =>
   Object.defineProperty(new File(['x'], 'a.txt'), 'webkitRelativePath', { value: `${folder}/a.txt` });
-/** A form of a package, which `fetch` does not know. */
-const formOfPackage = (...entries: [string, string | Blob][]): FormData =>
-  ({
-    [Symbol.toStringTag]: 'FormData',
-    forEach: (visit: (value: string | Blob, name: string) => void) => {
-      for (const [name, value] of entries) visit(value, name);
-    },
-  }) as unknown as FormData;
 const post = (body: IdempotentRequestInit['body'], headers: Record<string, string> = {}): IdempotentRequestInit => ({
   method: 'POST',
   ...(body !== undefined && { body }),
@@ -94,12 +85,6 @@ it.each<[string, () => IdempotentRequestInit['body'], string, RegExp]>([
   [
     'a form',
     () => form(['a', '1'], ['f', new Blob(['x']), 'n']),
-    'multipart/form-data; boundary=',
-    /name="a"\r\n\r\n1\r\n[^]*filename="n"[^]*\r\n\r\nx\r\n/,
-  ],
-  [
-    'a form of a package',
-    () => formOfPackage(['a', '1'], ['f', new File(['x'], 'n')]),
     'multipart/form-data; boundary=',
     /name="a"\r\n\r\n1\r\n[^]*filename="n"[^]*\r\n\r\nx\r\n/,
   ],
@@ -185,13 +170,7 @@ it('a body that is not read before the deadline ends the call', async () => {
   }
   const fetch = jest.fn();
   const paid = client({ deadline: 50, fetch })('http://shop/', { method: 'POST', body: new OnDeadDrive(['x']) });
-  await expect(paid).rejects.toMatchObject({
-    code: 'gave-up',
-    attempts: 0,
-    cause: { name: 'TimeoutError' },
-    message:
-      'idempotentFetch: gave up before the first attempt: the body was not read before the deadline. Nothing was sent.',
-  });
+  await expect(paid).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(fetch).not.toHaveBeenCalled();
 });
 
@@ -229,22 +208,16 @@ describe('before the first attempt, there is an error for', () => {
       'it takes a URL, as a string or a URL, and an object with the rest',
     ],
     [
-      'a file of a form that is none',
-      'http://shop/',
-      { method: 'POST', body: formOfPackage(['f', { name: 'a.txt' } as File]) },
-      'Blob',
-    ],
-    [
       'a key of its own in the headers',
       'http://shop/',
       { headers: { 'idempotency-key': 'k' } },
       'it sets Idempotency-Key itself; pass the key of your own as `key`',
     ],
     [
-      'a form of a package that cannot be read again',
+      'a form that is none of this runtime',
       'http://shop/',
       { method: 'POST', body: { [Symbol.toStringTag]: 'FormData' } },
-      'the body is a FormData of a package without forEach(), which cannot be sent twice. Pass its fields in',
+      'a body of the kind FormData cannot be sent twice',
     ],
     [
       'a key for an operation, whose name would be lost',
@@ -252,12 +225,7 @@ describe('before the first attempt, there is an error for', () => {
       { operation: 'cart 42', key: 'order-42' },
       'pass `operation` or `key`, not both. With a `key` of your own, nothing is stored',
     ],
-    ...['a\nb', 'a\u0001b', 'a\u7535'].map((key): [string, string, unknown, string] => [
-      `a key that no header can carry: ${JSON.stringify(key)}`,
-      'http://shop/',
-      { key },
-      `key must be text that a header can carry, such as letters, digits and "-", not ${JSON.stringify(key)}`,
-    ]),
+    ['a key that no header can carry', 'http://shop/', { key: 'a\nb' }, 'a\nb'],
     ...(
       [
         ['operaton', 'operation'],
@@ -282,48 +250,40 @@ describe('before the first attempt, there is an error for', () => {
     ],
     ['a GET with a body', 'http://shop/', { body: 'a' }, 'body'],
     ['an invalid URL', 'http://', {}, 'URL'],
+    ...['', ' ', null].map((key): [string, string, unknown, string] => [
+      `a key that others would share: ${JSON.stringify(key)}`,
+      'http://shop/',
+      { key },
+      `idempotentFetch: key must be text that is not blank, not ${JSON.stringify(key)}`,
+    ]),
     [
-      'a scheme that is not sent over HTTP',
-      'ftp://shop/',
-      {},
-      'idempotentFetch: it sends to http: and https:, not to "ftp:". Begin the URL with http:// or https://.',
+      'an operation that is no text',
+      'http://shop/',
+      { operation: { id: 42 } },
+      'idempotentFetch: operation must be text that is not blank, not an object',
     ],
-    ['a host and a port without a scheme', 'localhost:3000/payments', payment(), 'not to "localhost:"'],
+    [
+      'the controller instead of its signal',
+      'http://shop/',
+      { signal: new AbortController() },
+      'idempotentFetch: signal must be an AbortSignal, not an object. Of a controller, pass controller.signal.',
+    ],
+    [
+      "mode 'no-cors'",
+      'http://shop/',
+      { ...payment(), mode: 'no-cors' },
+      "idempotentFetch: with mode 'no-cors', the browser sends no key and shows no answer.",
+    ],
     ['an invalid header', 'http://shop/', { headers: { 'a b': 'c' } }, 'a b'],
   ])('%s', async (_title, url, init, message) => {
-    const storage = { getItem: jest.fn(), setItem: jest.fn(), removeItem: jest.fn() };
+    const storage = new Shelf();
     const fetch = jest.fn();
     const error: unknown = await client({ storage, fetch })(url as string, init as IdempotentRequestInit).catch(
       (thrown: unknown) => thrown,
     );
     expect((error as Error).name).toBe('TypeError');
     expect((error as Error).message).toContain(message);
-    expect([fetch.mock.calls, storage.setItem.mock.calls]).toEqual([[], []]);
-  });
-
-  it('but not the scheme of its own page, which may answer such URLs', async () => {
-    const fetch = jest.fn(() => Promise.resolve(new Response('paid')));
-    const { response } = await withGlobals({ location: { protocol: 'capacitor:' } }, () =>
-      client({ fetch })('capacitor://localhost/payments', payment()),
-    );
-    expect(await response.text()).toBe('paid');
-  });
-
-  it.each(['Request', 'Headers'] as const)('a global %s that the environment of a test hides', async name => {
-    const { [name]: hidden } = globalThis;
-    const fetch = jest.fn();
-    try {
-      delete (globalThis as Partial<typeof globalThis>)[name];
-      await expect(client({ fetch })('http://shop/', { ...payment(), key: 'order-42' })).rejects.toThrow(
-        new TypeError(
-          `idempotentFetch: there is no global ${name}. It prepares each request, also for a \`fetch\` of your own. ` +
-            'jest-environment-jsdom hides it from tests: use jest-fixed-jsdom, or another environment.',
-        ),
-      );
-    } finally {
-      globalThis[name] = hidden as never;
-    }
-    expect(fetch).not.toHaveBeenCalled();
+    expect([fetch.mock.calls, storage.items.size]).toEqual([[], 0]);
   });
 
   it('a page without crypto.subtle, unless the application keeps the key', async () => {
@@ -336,12 +296,4 @@ describe('before the first attempt, there is an error for', () => {
       subtle.mockRestore();
     }
   });
-});
-
-it('a request whose key the browser would leave out is refused', async () => {
-  const { url, keys } = await service();
-  await expect(client()(url, { ...payment(), mode: 'no-cors' })).rejects.toThrow(
-    "idempotentFetch: with mode 'no-cors', the browser sends no key and shows no answer.",
-  );
-  expect(keys).toEqual([]);
 });

@@ -1,6 +1,12 @@
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { idempotentFetch, type IdempotentFetch, type IdempotentFetchOptions, type KeyStorage } from '../../lib/client';
+import {
+  idempotentFetch,
+  type IdempotentFetch,
+  type IdempotentFetchOptions,
+  type KeyEntry,
+  type KeyStorage,
+} from '../../lib/client';
 import { serve } from '../support/serve';
 
 /** A service that takes payments, and what its specs see of it. */
@@ -51,27 +57,50 @@ export const answer =
     res.status(status).set(headers).end(body);
   };
 
-/** A storage that a spec can look into, as a page finds `localStorage` after a reload. */
+/** A storage that a spec can look into. A page finds it again after a reload. */
 export class Shelf implements KeyStorage {
-  constructor(readonly items = new Map<string, string>()) {}
-  /** The same storage, of a page that knows nothing of the one before. */
-  reloaded(): Shelf {
-    return new Shelf(this.items);
+  readonly items = new Map<string, KeyEntry & { readonly isShared?: boolean }>();
+
+  claim(name: string, entry: KeyEntry): KeyEntry | Promise<KeyEntry> {
+    const found = this.items.get(name);
+    const claimed = found && found.until > Date.now() ? { ...found, isShared: true } : entry;
+    this.items.set(name, claimed);
+    return claimed;
   }
-  getItem(name: string): string | null {
-    return this.items.get(name) ?? null;
-  }
-  setItem(name: string, value: string): void {
-    this.items.set(name, value);
-  }
-  removeItem(name: string): void {
-    this.items.delete(name);
+  remove(name: string, key: string, ifAlone: boolean): unknown {
+    const found = this.items.get(name);
+    return found?.key === key && !(ifAlone && found.isShared) && this.items.delete(name);
   }
 }
 
-/** A client that does not wait long, for specs. */
+/** Does something on a clock that can be set forward, as after a sleep. Timers do not heed it. */
+export async function onClock(work: (forward: (ms: number) => void) => Promise<void>): Promise<void> {
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'performance') as PropertyDescriptor;
+  const now = performance.now();
+  let ahead = 0;
+  const value = { now: () => now + ahead, timeOrigin: performance.timeOrigin };
+  Object.defineProperty(globalThis, 'performance', { value, configurable: true });
+  try {
+    await work(ms => {
+      ahead += ms;
+    });
+  } finally {
+    Object.defineProperty(globalThis, 'performance', own);
+  }
+}
+
+let clients = 0;
+
+/** A client that does not wait long, with keys of its own. */
 export const client = (options: IdempotentFetchOptions = {}): IdempotentFetch =>
-  idempotentFetch({ storage: new Shelf(), baseDelay: 1, maxDelay: 5, deadline: 30_000, ...options });
+  idempotentFetch({
+    storage: 'memory',
+    ...(!options.storage && { prefix: `client ${clients++} ` }),
+    baseDelay: 1,
+    maxDelay: 5,
+    deadline: 30_000,
+    ...options,
+  });
 
 /** A payment of one customer. */
 export const payment = (amount = '4.50'): { method: string; headers: Record<string, string>; body: string } => ({

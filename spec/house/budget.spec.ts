@@ -21,16 +21,16 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_760, 58, ['idempotency']],
-  body: [1_235, 19, ['body']],
-  binding: [4_935, 97, ['binding']],
-  openapi: [2_190, 44, ['openapi']],
-  client: [975, 18, ['client', 'client.ts']],
-  cli: [420, 11, ['cli']],
-  testing: [990, 19, ['testing', 'testing.ts']],
+  idempotency: [3_755, 58, ['idempotency']],
+  body: [1_236, 19, ['body']],
+  binding: [4_927, 96, ['binding']],
+  openapi: [1_270, 17, ['openapi']],
+  client: [570, 9, ['client', 'client.ts']],
+  cli: [360, 11, ['cli']],
+  testing: [605, 11, ['testing', 'testing.ts']],
   leaves: [
-    900,
-    30,
+    880,
+    29,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };

@@ -182,17 +182,6 @@ describe('the end of an exchange', () => {
     await close();
   });
 
-  it('adds one listener to the connection for all pipelined responses', async () => {
-    const {
-      second: [req, res],
-      close,
-    } = await pipelined();
-    const before = req.socket.listenerCount('close');
-    for (let count = 0; count < 20; count++) onExchangeEnd(req, res, () => undefined)();
-    expect(req.socket.listenerCount('close')).toBe(before + 1);
-    await close();
-  });
-
   it('aborts the signal of a binder whose response waits for its turn, when the connection closes', async () => {
     const {
       client,
@@ -204,42 +193,6 @@ describe('the end of an exchange', () => {
     client.destroy();
     await aborted;
     expect(signal.reason).toMatchObject({ name: 'ClientGone' });
-    await close();
-  });
-
-  it('is waited for by uploads of pipelined requests with one listener for their connection', async () => {
-    class Upload extends dto({ photo: file }) {}
-    const COUNT = 15;
-    const body = '--x\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nx\r\n--x--\r\n';
-    const listeners: number[] = [];
-    const answers: (() => void)[] = [];
-    const app = express();
-    app.use((req, _res, next) => {
-      listeners.push(req.socket.listenerCount('close'));
-      next();
-    });
-    app.post('/', bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk' } }), (req, res) => {
-      answers.push(() => {
-        res.end();
-      });
-      if (answers.length === COUNT) {
-        listeners.push(req.socket.listenerCount('close'));
-        for (const answer of answers) answer();
-      }
-    });
-    const { port, close } = await listen(app);
-    const client = connect(port, '127.0.0.1');
-    client.write(
-      `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(
-        COUNT,
-      ),
-    );
-    let answered = '';
-    for await (const chunk of client) {
-      answered += String(chunk);
-      if (answered.split('HTTP/1.1 200').length > COUNT) break;
-    }
-    expect((listeners.at(-1) ?? Infinity) - (listeners[0] ?? 0)).toBeLessThanOrEqual(1);
     await close();
   });
 });

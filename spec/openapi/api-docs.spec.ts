@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import express, { type Express, type RequestHandler } from 'express';
@@ -45,17 +45,6 @@ function apiDocsIn(name: string, change?: (page: string) => void): typeof apiDoc
   return (createRequire(__filename)(join(installed, 'dist')) as { apiDocs: typeof apiDocs }).apiDocs;
 }
 
-/** Rewrites the code that finds the files of the page. */
-function rewrite(page: string, from: string, to: string): void {
-  const path = join(page, 'page-files.js');
-  const code = readFileSync(path, 'utf8');
-  expect(code).toContain(from);
-  writeFileSync(
-    path,
-    code.replace(from, () => to),
-  );
-}
-
 describe.each(expressVersions)('apiDocs() (%s)', (_version, version) => {
   it('serves the document below any mount point, with the routes that were mounted later', async () => {
     const app = version();
@@ -96,19 +85,10 @@ it('apiDocs() serves its files from a folder whose path has a dot', async () => 
   ]);
 });
 
-it.each<[string, (page: string) => void]>([
-  ['esbuild, which leaves the files behind', page => rmSync(join(page, 'files'), { recursive: true })],
-  ['Rollup, whose ES modules have no __dirname', page => rewrite(page, '"use strict";', '__dirname = undefined;')],
-  [
-    'webpack, for which a package is a number',
-    page => rewrite(page, "require.resolve('swagger-ui-dist/package.json')", '4711'),
-  ],
-  [
-    'webpack, for which a package is a name',
-    page => rewrite(page, "require.resolve('swagger-ui-dist/package.json')", "'swagger-ui-dist/package.json'"),
-  ],
-])('apiDocs() says so when it is called, if it has been bundled: %s', (name, change) => {
-  const docs = apiDocsIn(name, change);
+it('apiDocs() says so when it is called, if it has been bundled, and its files stay behind', () => {
+  const docs = apiDocsIn('bundled', page => {
+    rmSync(join(page, 'files'), { recursive: true });
+  });
   expect(() => docs(express(), { info })).toThrow(
     'apiDocs: its files are not beside the code of bindonce, so it has been bundled. Keep `bindonce` and',
   );
@@ -117,21 +97,10 @@ it.each<[string, (page: string) => void]>([
 it.each<[string, object[], string]>([
   ['an origin', [{ url: 'https://api.example.com/v1' }, { url: '/v2' }], "'self' https://api.example.com"],
   [
-    'the values of variables, or their defaults',
-    [
-      {
-        url: 'https://{region}.example.com:{port}/{base}',
-        variables: {
-          region: { enum: ['eu', 'us'], default: 'eu' },
-          port: { default: '8443' },
-          base: { default: 'v1' },
-        },
-      },
-    ],
-    "'self' https://eu.example.com:8443 https://us.example.com:8443",
+    'no address that is not of the web, or has variables',
+    [{ url: 'mailto:a@b.c' }, { url: 'https://{host}/' }],
+    "'self'",
   ],
-  ['an origin of any scheme', [{ url: '//api.example.com/v1' }], "'self' api.example.com"],
-  ['no origin that is none', [{ url: 'mailto:a@example.com' }, { url: 'https://{host}/' }], "'self'"],
 ])('apiDocs() allows requests to the servers of the API, and to nothing else: %s', async (_what, servers, sources) => {
   const app = express();
   app.use('/docs', apiDocs(app, { info, servers }));
@@ -224,11 +193,7 @@ describe('the page of apiDocs()', () => {
       res.json(null);
     });
     app.post('/a', idempotency({ keyPattern: /^[a-z]{3}$/ }));
-    app.post(
-      '/b',
-      idempotency({ keyPattern: /^[a-z\d-]{36}$/ }),
-      bindRequest(dto({ key: fromHeader(guid, { name: 'Idempotency-Key' }) })),
-    );
+    app.post('/b', idempotency(), bindRequest(dto({ key: fromHeader(guid, { name: 'Idempotency-Key' }) })));
     const { url } = await serve(app);
     await page.goto(`${url}/docs`);
     await page.locator('.opblock').first().waitFor();
@@ -251,14 +216,12 @@ describe('the page of apiDocs()', () => {
     };
     const IntKey = dto({ key: fromHeader(int, { name: 'Idempotency-Key' }) });
     app.post('/a', idempotency({ keyPattern: /^\d+$/, swaggerExampleGenerator: () => 1001 }), answer);
-    app.post('/b', idempotency({ keyPattern: new RegExp('^[\\w--[a-z]]+$', 'v') }), answer);
-    app.post('/c', idempotency({ keyPattern: /^\w+$/ }), bindRequest(IntKey), answer);
     app.post('/d', idempotency(), bindRequest(IntKey), answer);
     const { url } = await serve(app);
     await page.goto(`${url}/docs`);
     await page.locator('.opblock').first().waitFor();
     await executeAll('1001');
-    expect(answers).toEqual(['/a', '/b', '/c', '/d'].map(path => [path, '1001', 200]));
+    expect(answers).toEqual(['/a', '/d'].map(path => [path, '1001', 200]));
   });
 
   it('sends no key where the API refuses UUIDs, takes requests without one, and none is filled in', async () => {

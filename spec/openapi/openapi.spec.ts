@@ -531,24 +531,6 @@ describe('openapi()', () => {
         { anyOf: [{}, {}] },
       ],
       ['an enum of numbers', dto({ a: enumOf({ Low: 1, High: 2 }) }), {}, { type: 'number', enum: [1, 2] }],
-      [
-        'an integer that is read as text, too',
-        dto({ a: queryParam(string, { bindFrom: 'q' }), b: queryParam(int, { bindFrom: 'q' }) }),
-        {},
-        { type: 'integer' },
-      ],
-      [
-        'an integer that is read as a list, too',
-        dto({ a: queryParam(int, { bindFrom: 'q' }), b: queryParam(list(int), { bindFrom: 'q' }) }),
-        {},
-        { anyOf: [{ type: 'integer' }, { type: 'array' }] },
-      ],
-      [
-        'two kinds of integers',
-        dto({ a: queryParam(int, { bindFrom: 'q' }), b: queryParam(long, { bindFrom: 'q' }) }),
-        {},
-        { allOf: [{ type: 'integer' }, { type: ['string', 'integer'] }] },
-      ],
     ])('%s, in a query', async (_what, Dto, options, schema) => {
       const { parameters } = await operationOf(Dto, { method: 'get', options });
       expect(parameters).toMatchObject([{ in: 'query', schema }]);
@@ -627,14 +609,6 @@ describe('openapi()', () => {
         properties: { a: { type: 'boolean' } },
         required: ['a'],
       });
-    });
-
-    it('all endpoints of one route', () => {
-      const app = express();
-      const before = bindRequest(dto({ id: routeParam(int), h: fromHeader(string) })) as express.RequestHandler;
-      app.post('/:id', before, bindRequest(dto({ a: int })));
-      const { paths } = documentOf(app);
-      expect(placesIn(paths['/{id}']?.['post'] as Operation)).toEqual(['path id', 'header h', 'application/json a']);
     });
   });
 

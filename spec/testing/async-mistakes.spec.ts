@@ -77,6 +77,9 @@ async function roundTrip(): Promise<void> {
   await nextTurn();
 }
 
+/** The sequences of the model, in real time. */
+const MODEL = 'steps are answered as the model does, in every sequence of three, and after a lease that has expired';
+
 /** The class of a store with one mistake, and a fact of the contract that finds it. */
 type Mistake = readonly [title: string, Store: new () => LeaseStore, foundBy: string];
 
@@ -91,7 +94,7 @@ const mistakes: readonly Mistake[] = [
         return { kind: 'acquired' };
       }
     },
-    'acquire gives a lease that has expired to one of 20 concurrent callers',
+    'concurrent steps give a lease that has expired to one of 20 callers',
   ],
   [
     'looks for another holder, and then completes',
@@ -139,7 +142,7 @@ const mistakes: readonly Mistake[] = [
         return row?.token === token && !row.done;
       }
     },
-    'renew does not change for how long a record is kept',
+    MODEL,
   ],
   [
     'extends the lease of another token when it refuses to complete',
@@ -150,7 +153,7 @@ const mistakes: readonly Mistake[] = [
         return super.complete(key, token, ms);
       }
     },
-    'a step of another token complete does not change when a lease expires',
+    MODEL,
   ],
   [
     'leaves the time of a record as it was when it is completed again',
@@ -160,7 +163,7 @@ const mistakes: readonly Mistake[] = [
         return (row?.done && row.token === token) === true || super.complete(key, token, ms);
       }
     },
-    'complete keeps the record for the time of the last repetition',
+    MODEL,
   ],
   [
     'keeps no record for longer than a second',
@@ -169,7 +172,7 @@ const mistakes: readonly Mistake[] = [
         return super.complete(key, token, Math.min(ms, 1_000));
       }
     },
-    'complete keeps the record for the time of the last repetition',
+    'time of ten years is kept by a record',
   ],
   [
     'lets a timer of more than 2^31 - 1 ms, which fires at once, remove its record',
@@ -179,7 +182,7 @@ const mistakes: readonly Mistake[] = [
         if (ms >= 2 ** 31) setTimeout(() => this.rows.delete(key), 1);
       }
     },
-    'complete keeps a record for ten years',
+    'time of ten years is kept by a record',
   ],
   [
     'counts whole seconds',
@@ -188,7 +191,7 @@ const mistakes: readonly Mistake[] = [
         super.write(key, token, done, Math.floor(ms / 1_000) * 1_000);
       }
     },
-    'acquire tells to the millisecond for how long, by any clock that counts them',
+    'time is told to the millisecond, by any clock that counts them',
   ],
   [
     'compares keys without case',
@@ -197,7 +200,7 @@ const mistakes: readonly Mistake[] = [
         return super.acquire(key.toLowerCase(), token, ms);
       }
     },
-    'acquire tells "k" and "K" apart, as the end of a key and as a token',
+    'keys and tokens are told apart: "k" and "K"',
   ],
   [
     'ignores blanks at the end of tokens',
@@ -211,7 +214,7 @@ const mistakes: readonly Mistake[] = [
         return super.acquire(key, token.trimEnd(), ms);
       }
     },
-    'acquire tells "k" and "k " apart, as the end of a key and as a token',
+    'keys and tokens are told apart: "k" and "k "',
   ],
   [
     'notifies before the run is seen to be over',

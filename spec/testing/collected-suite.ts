@@ -26,16 +26,21 @@ export function collect(declare: (runner: TestRunner) => void): {
   return { tests, ends };
 }
 
-/** Runs all tests of a suite at the same time. @returns the message of each that fails, by its title. */
-export async function failuresOf(declare: (runner: TestRunner) => void): Promise<Record<string, string>> {
+/** Runs the tests of a suite at the same time. @returns the message of each that fails, by its title. */
+export async function failuresOf(
+  declare: (runner: TestRunner) => void,
+  isMeant: (title: string) => boolean = () => true,
+): Promise<Record<string, string>> {
   const { tests, ends } = collect(declare);
   const failures: Record<string, string> = {};
   await Promise.all(
-    tests.map(({ title, body }) =>
-      body().catch((error: Error) => {
-        failures[title] = error.message;
-      }),
-    ),
+    tests
+      .filter(({ title }) => isMeant(title))
+      .map(({ title, body }) =>
+        body().catch((error: Error) => {
+          failures[title] = error.message;
+        }),
+      ),
   );
   for (const end of ends) await end();
   return failures;

@@ -1,6 +1,6 @@
 // Sends one payment until its outcome is known, also over crashes and new starts. If it exits with 0, the invoice is
 // paid: mark it then, because the next start is a new payment. Needs: npm install bindonce
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { idempotentFetch } from 'bindonce/client';
 
@@ -9,19 +9,27 @@ const [url, invoice, amount] = process.argv.slice(2);
 /** A file for each payment whose outcome is unknown. It outlives a crash, so that the next start sends the same key. */
 const fileOf = name => join(process.env.KEYS ?? '.', `${encodeURIComponent(name)}.json`);
 const storage = {
-  getItem: name =>
-    readFile(fileOf(name), 'utf8').catch(error => (error.code === 'ENOENT' ? null : Promise.reject(error))),
-  // In one step: whatever interrupts it, a crash or a full disk, the old text is still there.
-  setItem: async (name, value) => {
-    const temporary = `${fileOf(name)}.${process.pid}`;
+  async claim(name, entry) {
+    const [file, temporary] = [fileOf(name), `${fileOf(name)}.${process.pid}`];
     try {
-      await writeFile(temporary, value, { flush: true });
-      await rename(temporary, fileOf(name));
+      await writeFile(temporary, JSON.stringify(entry), { flush: true });
+      // In one step, and only if there is no such file: whatever interrupts it, no one reads half of it.
+      await link(temporary, file);
+      return entry;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      const found = JSON.parse(await readFile(file, 'utf8'));
+      if (found.until > Date.now()) return found;
+      await rm(file);
+      return await storage.claim(name, entry);
     } finally {
       await rm(temporary, { force: true });
     }
   },
-  removeItem: name => rm(fileOf(name)),
+  async remove(name, key, ifAlone) {
+    // Another process may have got the key, which this one cannot tell.
+    if (!ifAlone && JSON.parse(await readFile(fileOf(name), 'utf8')).key === key) await rm(fileOf(name));
+  },
 };
 
 const send = idempotentFetch({ storage });

@@ -23,7 +23,8 @@ export interface Unread {
  * still in the stream and keeps it from ending.
  */
 export function putBackFile(req: IncomingMessage, spool: Spool): Unread {
-  const read = req.read.bind(req) as (size?: number) => unknown;
+  const readFromStream = Reflect.get(req, 'read') as (size?: number) => unknown;
+  const read = (size?: number): unknown => readFromStream.call(req, size);
   let position = 0;
   req.read = (size?: number): unknown => {
     const left = spool.size - 1 - position;

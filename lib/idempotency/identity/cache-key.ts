@@ -3,7 +3,6 @@ import { headerLines } from '../../http/header-lines';
 import { sha256 } from '../../basics/sha256';
 import { bodyParts, type BodyOptions } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
-import { idText } from './id-text';
 import { pairsInOrder } from './name-order';
 
 /** Tells a request apart from all others. */
@@ -120,7 +119,7 @@ function queryParts(query: string): readonly string[] {
 function chosenHeaders(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {
   return names.map(name => {
     const lines: readonly unknown[] = headerLines(name, req) ?? [];
-    return [name, lines.map(line => (line === '' ? '' : (idText(line) ?? refuseHeader(name))))];
+    return [name, lines.map(line => (['string', 'number'].includes(typeof line) ? String(line) : refuseHeader(name)))];
   });
 }
 

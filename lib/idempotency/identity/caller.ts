@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
-import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
+import { authOf } from '../../principal/principal';
 import { warnOnce } from '../../warnings/warn-once';
 import { credentialsOf, watchForSession, warnOfAnonymous } from './credentials';
-import { idText } from './id-text';
+import { textOfCallers } from './known-caller';
 
 /**
  * Returns the callers that authentication has left on a request, each under its place: `req.auth` and `req.user`, or
@@ -173,58 +173,3 @@ export function callersBy(claims: (req: Request) => unknown): CallersOn {
 
 /** Two guards with the same `claims` have equal options. */
 const known = new WeakMap<object, CallersOn>();
-
-/** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
-const REALMS = [
-  ...['iss', 'provider'],
-  ...['tenantId', 'tenant_id', 'tenant', 'tid', 'orgId', 'org_id', 'organizationId', 'organization_id'],
-];
-
-/** One property of a caller, and its text. */
-type Part = readonly [name: string, text: string];
-
-/**
- * Returns the callers as text that is the same for the same callers only; undefined when there is no caller.
- * @throws Error when a caller cannot be told apart from others.
- */
-function textOfCallers(callers: ReturnType<CallersOn>): string | undefined {
-  const present: [place: string, parts: readonly Part[]][] = [];
-  for (const place in callers) {
-    const parts = callerParts(callers[place], place);
-    if (parts.length > 0) present.push([place, parts]);
-  }
-  return present.length > 0 ? JSON.stringify(present) : undefined;
-}
-
-function callerParts(caller: unknown, place: string): readonly Part[] {
-  if (caller === undefined || caller === null || caller === false) return [];
-  // Text or a number is itself an id.
-  if (typeof caller !== 'object') return [['id', idText(caller) ?? refuseCaller(caller, place)]];
-  const ids = named(CALLER_IDS, caller, place);
-  if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
-  return isSignedOut(caller) || saysNobody(caller) ? [] : refuseCaller(caller, place);
-}
-
-/** Returns true for `{ userId: null, sessionId: null }` or `{ payload: null }`: that no one is signed in, no more. */
-const saysNobody = (caller: object): boolean =>
-  [...CALLER_IDS, 'payload'].some(name => (caller as Readonly<Record<string, unknown>>)[name] === null) &&
-  Object.values(caller).every(value => value === null || ['undefined', 'boolean', 'function'].includes(typeof value));
-
-function named(names: readonly string[], caller: object, place: string): Part[] {
-  const parts: Part[] = [];
-  for (const name of names) {
-    const value = (caller as Readonly<Record<string, unknown>>)[name];
-    if (value === undefined || value === null) continue;
-    parts.push([name, idText(value) ?? refuseCaller(value, `${place}.${name}`)]);
-  }
-  return parts;
-}
-
-function refuseCaller(caller: unknown, place: string): never {
-  // Nobody else looks at a promise here: a rejection would end the process.
-  if (caller instanceof Promise) caller.catch(() => undefined);
-  throw new Error(
-    `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with ` +
-      `toString, in one of ${CALLER_IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
-  );
-}

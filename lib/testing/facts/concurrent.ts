@@ -1,33 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { LONG, SHORT } from '../check';
-import { FREE, play, type Answer, type LeaseState, type Move } from '../lease-model';
-import type { KeyView } from '../key-view';
-import type { Fact, Trial } from '../trial';
+import { FREE, play, stepsOf, take, type LeaseState, type Step } from '../lease-model';
+import { LONG, withoutTime, type Fact, type Trial } from '../trial';
 
-/** A step of one holder. */
-type Step = Exclude<Move, { readonly step: 'expire' }>;
+/** Milliseconds: long enough for a step to be carried out meanwhile, short enough to be waited for. */
+const SHORT = 60;
 
-/**
- * The steps that are tried at the same time, three at once: those of two holders, and a third one that wants to run.
- */
-const STEPS: readonly Step[] = [
-  ...['a', 'b'].flatMap(token =>
-    (['acquire', 'renew', 'complete', 'release'] as const).map((step): Step => ({ step, token })),
-  ),
-  { step: 'acquire', token: 'c' },
-];
-
-/** State that is stored before the steps, and the steps that store it. */
-interface Start {
-  readonly title: string;
-  readonly prepare: (trial: Trial, ms: number) => Promise<unknown>;
-  readonly state: LeaseState;
-  readonly expires?: boolean;
-}
-
-const lease = ({ one }: Trial, ms: number): Promise<unknown> => one.acquire('a', ms);
-const record = ({ one }: Trial, ms: number): Promise<unknown> => one.complete('a', ms);
+/** Three steps that are taken at the same time: of two holders, and of a third one that wants to run. */
+const THREES = threeAtOnce<Step>([...stepsOf(['a', 'b']), { step: 'acquire', token: 'c' }]);
 
 /**
  * When three steps begin, in turns of the event loop: one that begins a little later may fall between the two parts of
@@ -43,80 +23,87 @@ const BEGINNINGS = [
 /** Keys on which steps are taken at one time. */
 const AT_ONCE = 10;
 
-const STARTS: readonly Start[] = [
-  { title: 'a free key', prepare: () => Promise.resolve(), state: FREE },
-  { title: 'a lease', prepare: lease, state: { kind: 'running', token: 'a' } },
-  { title: 'a record', prepare: record, state: { kind: 'done', token: 'a' } },
-  { title: 'a lease that has expired', prepare: lease, state: { kind: 'running', token: 'a' }, expires: true },
-  { title: 'a record that has expired', prepare: record, state: { kind: 'done', token: 'a' }, expires: true },
+/** What is stored before the steps, by which step, and whether it has expired. */
+const STARTS: readonly (readonly [title: string, by: Step['step'] | undefined, hasExpired: boolean])[] = [
+  ['a free key', undefined, false],
+  ['a lease', 'acquire', false],
+  ['a record', 'complete', false],
+  ['a lease that has expired', 'acquire', true],
+  ['a record that has expired', 'complete', true],
 ];
 
 /** Each step is atomic: a check and a separate write would let two steps pass the check. */
-export const concurrentFacts: readonly Fact[] = STARTS.map(({ title, prepare, state, expires = false }): Fact => [
-  `are taken one after another on ${title}`,
-  async trial => {
-    const trials = threeAtOnce(STEPS).flatMap(steps =>
-      BEGINNINGS.map(beginnings => ({ steps, beginnings, trial: trial.again() })),
-    );
-    await Promise.all(trials.map(one => prepare(one.trial, expires ? SHORT : LONG)));
-    if (expires) await pause(3 * SHORT);
-    // A store may count its time a little later than we do.
-    const starts = expires ? [FREE, state] : [state];
-    for (let from = 0; from < trials.length; from += AT_ONCE)
-      await Promise.all(trials.slice(from, from + AT_ONCE).map(one => takeAtOnce(one, starts)));
-  },
-]);
+export const concurrentFacts: readonly Fact[] = [
+  ...STARTS.map(([title, by, hasExpired]): Fact => [
+    `are taken one after another on ${title}`,
+    async trial => {
+      const trials = THREES.flatMap(steps =>
+        BEGINNINGS.map(turns => ({
+          steps: steps.map((step, at) => [step, turns[at] ?? 0] as const),
+          on: trial.again(),
+        })),
+      );
+      const start = by ? { step: by, token: 'a' } : undefined;
+      if (start) await Promise.all(trials.map(({ on }) => take(on.one, start, hasExpired ? SHORT : LONG)));
+      if (hasExpired) await pause(3 * SHORT);
+      const held = start ? play(FREE, start)[1] : FREE;
+      // A store may count its time a little later than we do.
+      const states = hasExpired ? [FREE, held] : [held];
+      for (let from = 0; from < trials.length; from += AT_ONCE)
+        await Promise.all(trials.slice(from, from + AT_ONCE).map(({ on, steps }) => takeAtOnce(on, steps, states)));
+    },
+  ]),
+  ...[20, 200].flatMap(callers =>
+    [false, true].map((hasExpired): Fact => [
+      `give ${hasExpired ? 'a lease that has expired' : 'a lease'} to one of ${callers} callers`,
+      async trial => {
+        if (hasExpired) await trial.one.acquire('a', SHORT);
+        if (hasExpired) await pause(3 * SHORT);
+        const acquired = await acquireAtOnce(trial, callers);
+        trial.holds(acquired === 1, `${acquired} callers acquired it`, '1');
+      },
+    ]),
+  ),
+];
 
-/** Steps on one key. */
-interface Steps {
-  readonly steps: readonly Step[];
-  /** When each step begins, in turns of the event loop. */
-  readonly beginnings: readonly number[];
-  readonly trial: Trial;
+/** Acquires for many tokens in two processes. @returns how many have the lease. */
+async function acquireAtOnce({ one, other }: Trial, callers: number): Promise<number> {
+  const tokens = Array.from({ length: callers }, (_, index) => `token ${index}`);
+  const answers = await Promise.all(tokens.map((token, index) => (index % 2 ? one : other).acquire(token, LONG)));
+  return answers.filter(({ kind }) => kind === 'acquired').length;
 }
 
 /** Takes the steps in two processes, and checks that the answers and what is stored then are those of some order. */
-async function takeAtOnce({ steps, beginnings, trial }: Steps, starts: readonly LeaseState[]): Promise<void> {
-  const { one, other, check } = trial;
-  const turns = beginnings.map(turnsLater);
-  const answers = await Promise.all(
-    steps.map(async (step, index) => {
-      await turns[index];
-      return answerTo(step, index % 2 ? other : one);
+async function takeAtOnce(
+  trial: Trial,
+  steps: readonly (readonly [step: Step, turns: number])[],
+  states: readonly LeaseState[],
+): Promise<void> {
+  const answered = await Promise.all(
+    steps.map(async ([step, turns], index) => {
+      for (let turn = 0; turn < turns; turn++) await nextTurn();
+      const answer = await take(index % 2 ? trial.other : trial.one, step, LONG);
+      return [step, withoutTime(answer)] as const;
     }),
   );
-  const holder = await check.seenHolder();
-  const isExplained = ordersOf(steps.map((step, index) => [step, answers[index]] as const)).some(order =>
-    starts.some(start => leaves(order, start) === holder),
-  );
-  check.that(
+  const ask: Step = { step: 'acquire', token: 'd' };
+  const asked = [ask, withoutTime(await take(trial.other, ask, LONG))] as const;
+  const isExplained = ordersOf(answered).some(order => states.some(state => explains([...order, asked], state)));
+  trial.holds(
     isExplained,
-    `The steps were taken at the same time, and the key is "${holder}" then`,
+    'The first calls were made at the same time, and then the last one',
     'the answers of these steps one after another, in some order',
   );
 }
 
-/** Waits for so many turns of the event loop. */
-async function turnsLater(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await nextTurn();
-}
-
-async function answerTo({ step, token }: Step, view: KeyView): Promise<Answer> {
-  if (step === 'release') return view.release(token);
-  if (step !== 'acquire') return view[step](token, LONG);
-  const answer = await view.acquire(token, LONG);
-  return answer.kind === 'acquired' ? { kind: answer.kind } : { kind: answer.kind, token: answer.token };
-}
-
-/** Returns the holder that is left by steps in this order; undefined if they would be answered differently. */
-function leaves(order: readonly (readonly [Step, Answer])[], start: LeaseState): string | undefined {
+/** Returns true if steps in this order are answered so. */
+function explains(order: readonly (readonly [step: Step, answer: unknown])[], start: LeaseState): boolean {
   let state = start;
-  for (const [step, answer] of order) {
+  return order.every(([step, answer]) => {
     const [expected, next] = play(state, step);
-    if (!isDeepStrictEqual(answer, expected)) return undefined;
     state = next;
-  }
-  return state.kind === 'free' ? state.kind : `${state.kind} ${state.token}`;
+    return isDeepStrictEqual(answer, expected);
+  });
 }
 
 /** Returns all groups of three; a group may contain the same item twice, and its order does not count. */

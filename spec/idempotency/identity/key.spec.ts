@@ -166,15 +166,6 @@ describe('the idempotency key', () => {
   it.each<[string, [string, string][], string | undefined, string]>([
     ['put on', [], 'theirs', 'theirs'],
     ['changed', [['Idempotency-Key', 'sent']], 'theirs', 'theirs'],
-    [
-      'made one of several',
-      [
-        ['Idempotency-Key', 'a'],
-        ['Idempotency-Key', 'b'],
-      ],
-      'b',
-      'b',
-    ],
     ['taken away', [['Idempotency-Key', 'sent']], undefined, 'key-missing'],
   ])('is what an earlier middleware has %s in req.headers', async (_title, lines, header, expected) => {
     const { url, keys } = await served({}, (req, _res, next) => {

@@ -284,7 +284,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another',
     mutant: {
-      file: 'lib/idempotency/identity/caller.ts',
+      file: 'lib/idempotency/identity/known-caller.ts',
       find: 'present.push([place, parts]);',
       replace: 'present.push([place, parts.slice(0, 1)]);',
     },
@@ -294,7 +294,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another > place',
     mutant: {
-      file: 'lib/idempotency/identity/caller.ts',
+      file: 'lib/idempotency/identity/known-caller.ts',
       find: 'present.push([place, parts]);',
       replace: "present.push(['', parts]);",
     },
@@ -304,7 +304,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another > tenantId',
     mutant: {
-      file: 'lib/idempotency/identity/caller.ts',
+      file: 'lib/idempotency/identity/known-caller.ts',
       find: 'return [...ids, ...named(REALMS, caller, place)];',
       replace: 'return ids;',
     },
@@ -324,7 +324,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is shared where > the token was refreshed',
     mutant: {
-      file: 'lib/idempotency/identity/caller.ts',
+      file: 'lib/idempotency/identity/known-caller.ts',
       find: 'const ids = named(CALLER_IDS, caller, place);',
       replace: "const ids = named([...CALLER_IDS, 'jti'], caller, place);",
     },
@@ -334,7 +334,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, the application is told to pass scope, and nothing runs, where a caller is',
     mutant: {
-      file: 'lib/idempotency/identity/caller.ts',
+      file: 'lib/idempotency/identity/known-caller.ts',
       find: '? [] : refuseCaller(caller, place);',
       replace: '? [] : [];',
     },

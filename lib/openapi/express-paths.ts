@@ -1,0 +1,154 @@
+import { parse, type Token } from 'path-to-regexp';
+import { freeName } from './names';
+
+/** A parameter of a path. */
+export interface PathParameter {
+  /** Its name in the document. */
+  readonly name: string;
+  /** Its name in `req.params`; undefined where the route does not see it, below a router without `mergeParams`. */
+  readonly key: string | undefined;
+  /** True if it takes several segments. */
+  readonly isWildcard?: boolean;
+}
+
+/** A path as OpenAPI writes it, `/orders/{id}`, and its parameters. */
+export interface PathTemplate {
+  readonly path: string;
+  readonly parameters: readonly PathParameter[];
+}
+
+export const rootTemplate: PathTemplate = { path: '', parameters: [] };
+
+/** Joins two paths. A parameter of the first one whose name the second has, too, gets another name and is not seen. */
+export function joined(one: PathTemplate, other: PathTemplate): PathTemplate {
+  const taken = new Set([...one.parameters, ...other.parameters].map(({ name }) => name));
+  let { path } = one;
+  const first = one.parameters.map((parameter): PathParameter => {
+    if (!other.parameters.some(({ name }) => name === parameter.name)) return parameter;
+    const name = freeName(parameter.name, one => taken.has(one));
+    taken.add(name);
+    path = path.replace(`{${parameter.name}}`, () => `{${name}}`);
+    return { name, key: undefined };
+  });
+  return {
+    path: `${path}${other.path}`.replace(/\/{2,}/g, '/'),
+    parameters: [...first, ...other.parameters],
+  };
+}
+
+/** Gives a path the spelling and the names of another one, which differs in nothing else. */
+export function renamed({ parameters }: PathTemplate, { path, parameters: names }: PathTemplate): PathTemplate {
+  return { path, parameters: parameters.map((one, at) => ({ ...one, name: names[at]?.name ?? one.name })) };
+}
+
+/** Hides the parameters from routes below, as a router without `mergeParams` does. */
+export const hidden = ({ path, parameters }: PathTemplate): PathTemplate => ({
+  path,
+  parameters: parameters.map(({ name }) => ({ name, key: undefined })),
+});
+
+/** Returns true if a path is another one, or begins with it. */
+export const isBelow = (path: PathTemplate, prefix: PathTemplate): boolean =>
+  `${shapeOf(path)}/`.startsWith(`${shapeOf(prefix).replace(/\/$/, '')}/`);
+
+/** Returns the rest of a path below a prefix, whose parameters may have other names there. */
+export function below({ path, parameters }: PathTemplate, prefix: PathTemplate): PathTemplate {
+  const { length } = prefix.path.replace(/\/$/, '').split('/');
+  return {
+    path: `/${path.split('/').slice(length).join('/')}`,
+    parameters: parameters.slice(prefix.parameters.length),
+  };
+}
+
+/** Returns the path without the names of its parameters: Express takes `/:id` and `/:order` for one path. */
+export const shapeOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '{}');
+
+/** Leaves one template of each shape, the last: of `{/:a}{/:b}`, Express fills the first part. */
+const distinct = (templates: readonly PathTemplate[]): PathTemplate[] => [
+  ...new Map(templates.map(one => [shapeOf(one), one])).values(),
+];
+
+/** Returns one template for a path of Express 5, and one more for each part of it that may be missing. */
+export function templatesOf(path: string): PathTemplate[] {
+  return distinct(templatesOfTokens(parse(path).tokens).map(rooted));
+}
+
+/** Adds the slash that templates begin with: a wildcard at the beginning of a path takes it as well. */
+const rooted = (one: PathTemplate): PathTemplate => (/^[^/]/.test(one.path) ? { ...one, path: `/${one.path}` } : one);
+
+function templatesOfTokens(tokens: readonly Token[]): PathTemplate[] {
+  return tokens.reduce<PathTemplate[]>(
+    (before, token) => {
+      const here = templatesOfToken(token);
+      return before.flatMap(one => here.map(other => joined(one, other)));
+    },
+    [rootTemplate],
+  );
+}
+
+function templatesOfToken(token: Token): PathTemplate[] {
+  switch (token.type) {
+    case 'text':
+      // Braces would be a parameter.
+      return [{ path: token.value.replace(/[{}]/g, encodeURIComponent), parameters: [] }];
+    case 'param':
+    case 'wildcard': {
+      // A quoted name of Express 5 may hold characters that end the expression.
+      const name = token.name.replace(/[{}/?#]/g, '_');
+      const isWildcard = token.type === 'wildcard' && { isWildcard: true };
+      return [{ path: `{${name}}`, parameters: [{ name, key: token.name, ...isWildcard }] }];
+    }
+    case 'group':
+      return [rootTemplate, ...templatesOfTokens(token.tokens)];
+  }
+}
+
+/**
+ * The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text.
+ * The slash or dot before a parameter that may be missing is missing with it.
+ */
+const PARTS_4 =
+  /([/.]?):(\w+)(?:\((?:\\.|[^\\()]|\((?:\\.|[^\\()])*\))*\))?([*+]?\??)|(\*)|\\(.)|((?:(?![/.]:\w)[^:*\\])+|:)/g;
+/** Characters that Express 4 passes on to the regular expression of a path. */
+const REGEXP_4 = /[?+()[\]|^$]/;
+
+/** Does the same for a path of Express 4; none for a path with parts of a regular expression, such as `/ab?`. */
+export function templatesOf4(path: string): PathTemplate[] {
+  let wildcards = 0;
+  const tokens: Token[] = [];
+  for (const [, slash = '', name, sign, star, escaped, plain = ''] of path.matchAll(PARTS_4)) {
+    if (REGEXP_4.test(plain)) return [];
+    const parameter: Token[] = [
+      { type: 'text', value: slash },
+      { type: 'param', name: name ?? '' },
+    ];
+    if (star) tokens.push({ type: 'wildcard', name: String(wildcards++) });
+    else if (name === undefined) tokens.push({ type: 'text', value: escaped ?? plain });
+    // `:rest*` is one segment or more; `:rest+?` is an expression that takes as few as it can.
+    else if (sign === '?' || sign === '*?') tokens.push({ type: 'group', tokens: parameter });
+    else tokens.push(...parameter);
+  }
+  return distinct(templatesOfTokens(tokens).map(rooted));
+}
+
+/**
+ * Returns the paths that a router of Express 4 is mounted at; Express keeps only their regular expressions, joined, in
+ * which each parameter is a group. Undefined for paths that cannot be read from them.
+ */
+export function mountPaths4(
+  { source }: RegExp,
+  keys: readonly { readonly name: string | number }[],
+): string[] | undefined {
+  const names = keys.map(({ name }) => String(name));
+  const paths = source.split(/\|(?=\^)/).map(one =>
+    one
+      .replace(/^\^/, '')
+      .replace(/\\\/\?\(\?=\\\/\|\$\)$/, '')
+      .replace(
+        /\(\?:\\\/\((?:\\.|\[[^\]]*\]|[^\\()])*\)\)(\??)/g,
+        (_group, sign: string) => `/:${names.shift() ?? ''}${sign}`,
+      )
+      .replace(/\\(.)/g, '$1'),
+  );
+  return names.length > 0 || paths.some(path => /[()[\]|^$*+]|\?(?!\/|$)/.test(path)) ? undefined : paths;
+}

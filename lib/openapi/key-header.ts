@@ -1,0 +1,67 @@
+import { CodecTable } from '../binding/plan/codec-table';
+import { assertType } from '../binding/types/assert-type';
+import type { JsonSchema, Schemas } from '../binding/types/json-schema';
+import type { ResolvedOptions } from '../idempotency/options/resolved-options';
+import { amountText, DURATIONS } from './amounts';
+import { plainJson } from './components';
+import type { ParameterValue } from './placement';
+
+/**
+ * Describes the header of the key.
+ * @param inDto the same header, if the dto binds it, too: it says more of the value, but cannot make it optional.
+ */
+export function keyHeader(guard: ResolvedOptions, inDto: ParameterValue | undefined, schemas: Schemas): object {
+  const example = plainExample(guard);
+  const schema = withPattern(inDto?.schema ?? schemaOf(guard, example, schemas), guard);
+  const { type, format = 'uuid' } = schema;
+  return {
+    name: inDto?.name ?? guard.headerName,
+    in: 'header',
+    required: guard.whenKeyMissing === 'reject' || inDto?.required === true,
+    description: descriptionOf(guard),
+    // Tells the page of apiDocs() which header the key has, if it can fill that, and which one marks a replay.
+    'x-idempotency-key': {
+      takesUuids: guard.keyPattern === undefined && type === 'string' && format === 'uuid',
+      replayedHeader: guard.replayedHeader,
+    },
+    schema,
+    example,
+  };
+}
+
+function plainExample({ swaggerExampleGenerator: make }: ResolvedOptions): unknown {
+  const made = make?.();
+  return made === undefined ? undefined : plainJson(made);
+}
+
+/** Describes the values of a key: as its type says, else by the shape of the example, else as text. */
+function schemaOf({ swaggerHeaderType: type }: ResolvedOptions, example: unknown, schemas: Schemas): JsonSchema {
+  if (type !== undefined) {
+    assertType(type);
+    return schemas.of(new CodecTable({}).complete(type));
+  }
+  if (example !== undefined && typeof example !== 'string')
+    return { type: Array.isArray(example) ? 'array' : Number.isInteger(example) ? 'integer' : typeof example };
+  return UUID.test(example ?? '') ? { type: 'string', format: 'uuid' } : { type: 'string', minLength: 1 };
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Adds the pattern of a key; in words if it has flags, which JSON Schema has no place for, or is not for text. */
+function withPattern(schema: JsonSchema, { keyPattern }: ResolvedOptions): JsonSchema {
+  if (keyPattern === undefined) return schema;
+  return schema['type'] === 'string' && /^u?$/.test(keyPattern.flags)
+    ? { ...schema, pattern: keyPattern.source }
+    : { ...schema, description: `It must match the JavaScript regular expression ${String(keyPattern)}.` };
+}
+
+function descriptionOf({ swaggerHeaderDescription, cacheDuration, whenKeyReused }: ResolvedOptions): string {
+  const lifetime = amountText(cacheDuration, DURATIONS, 'milliseconds');
+  const another = whenKeyReused === 'reject' ? 'is refused with 422' : 'runs';
+  return (
+    swaggerHeaderDescription ??
+    "A key of the client's choice, new for each operation and the same for its retries. A retry, which is the same " +
+      `request with the same key, gets the stored response for ${lifetime}. Another request with ` +
+      `this key ${another}.`
+  );
+}

@@ -1,0 +1,88 @@
+import { securityRule, type SecurityRequirement } from '../binding/operation-options';
+import { boolean, checkOptions, fn, object, oneOf, type Rule } from '../options/check';
+import type { Mounts } from './routes';
+import type { JsonSchemaOf } from './standard-schema';
+
+/** Options of {@link openapi}. */
+export interface OpenApiOptions {
+  /** Title, version and more of the API (OpenAPI 3.1, section 4.8.2). */
+  info: { readonly title: string; readonly version: string; readonly [field: string]: unknown };
+  /** Version of OpenAPI; only 3.2 has the method QUERY. Default `'3.1'`. */
+  openapi?: '3.1' | '3.2';
+  /** Addresses of the API, for example `[{ url: 'https://api.example.com' }]`. Default: where the document is. */
+  servers?: readonly object[];
+  /** Descriptions of the tags (OpenAPI 3.1, section 4.8.22). Default none. */
+  tags?: readonly object[];
+  /**
+   * How callers authenticate, if there is one way: a security scheme (OpenAPI 3.1, section 4.8.27), which the document
+   * names `caller`. Default `{ type: 'http', scheme: 'bearer' }`, unless `securitySchemes` is given.
+   */
+  securityScheme?: object;
+  /** The ways in which callers can authenticate, by name. Default none but `caller`. */
+  securitySchemes?: Readonly<Record<string, object>>;
+  /**
+   * The schemes that all operations take (OpenAPI 3.1, section 4.8.30): `[{ bearer: [] }, { key: [], user: [] }]` is
+   * `bearer`, or `key` together with `user`. An endpoint with `allowAnonymous: true` takes none, and each endpoint can
+   * have its own `security` in its option `openapi`. Default: any of the schemes, at the endpoints that refuse
+   * anonymous callers.
+   */
+  security?: readonly SecurityRequirement[];
+  /** When true, routes without `bindRequest()` and `idempotency()` are listed by method and path. Default false. */
+  listOthers?: boolean;
+  /**
+   * Routers by path that Express does not name: applications that are mounted in others and, under Express 5.0 to 5.2,
+   * all nested routers. Default none.
+   */
+  mounts?: Mounts;
+  /**
+   * Returns the JSON Schema of a Standard Schema that offers none, or that cannot be written as one (`z.date()`); `{}`
+   * leaves it open. Default none.
+   */
+  jsonSchemaOf?: JsonSchemaOf;
+}
+
+/** Names of components (OpenAPI 3.1, section 4.8.7). */
+const NAME = /^[a-zA-Z0-9._-]+$/;
+
+const securitySchemesRule: Rule = {
+  expects: 'an object of security schemes, by names of letters, digits, ".", "_" and "-"',
+  accepts: value =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(value).every(([name, scheme]) => NAME.test(name) && typeof scheme === 'object' && scheme !== null),
+};
+
+const rules: Readonly<Record<keyof OpenApiOptions, Rule>> = {
+  info: { expects: '{ title, version }', accepts: isInfo },
+  openapi: oneOf('3.1', '3.2'),
+  servers: { expects: 'an array of { url }', accepts: Array.isArray },
+  tags: { expects: 'an array of { name }', accepts: Array.isArray },
+  securityScheme: object,
+  securitySchemes: securitySchemesRule,
+  security: securityRule,
+  listOthers: boolean,
+  mounts: object,
+  jsonSchemaOf: fn,
+};
+
+/**
+ * @param owner the function that takes these options, for the message.
+ * @throws TypeError for an unknown option or an invalid value; without a valid `info`, it has an example.
+ */
+export function checkOpenApiOptions(owner: 'openapi' | 'apiDocs', options: unknown): void {
+  const { info } = Object(options) as Partial<OpenApiOptions>;
+  try {
+    if (options === undefined) throw new TypeError(`${owner}: the options are missing.`);
+    checkOptions(owner, options, rules);
+    if (info === undefined) throw new TypeError(`${owner}: the option info is missing.`);
+  } catch (error) {
+    if (isInfo(info)) throw error;
+    const sentence = (error as Error).message.replace(/[^.?]$/, '$&.');
+    throw new TypeError(`${sentence} Write ${owner}(app, { info: { title: 'Orders', version: '1.0.0' } }).`);
+  }
+}
+
+function isInfo(value: unknown): boolean {
+  const { title, version } = (value ?? {}) as Record<string, unknown>;
+  return typeof title === 'string' && typeof version === 'string';
+}

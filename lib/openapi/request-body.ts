@@ -1,0 +1,99 @@
+import { mustBeSent } from '../binding/declaration/describe';
+import type { Endpoint } from '../binding/endpoint';
+import { isEmptyWithoutBody } from '../binding/plan/lookup';
+import type { Plan } from '../binding/plan/plan';
+import { hasFile } from '../binding/types/codec';
+import type { JsonSchema } from '../binding/types/json-schema';
+import { amountText, SIZES } from './amounts';
+import type { BodyValue } from './placement';
+import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';
+
+type Kind = 'json' | 'form';
+
+/**
+ * Describes the body of an endpoint's requests; undefined if it needs none.
+ * @param mostBytes that `idempotency()` takes, if it reads the body, too.
+ */
+export function requestBodyOf(
+  plan: Plan,
+  { options, operation: { examples } }: Endpoint,
+  method: string,
+  values: readonly BodyValue[],
+  from: SchemasFrom,
+  mostBytes: number,
+): object | undefined {
+  const { wholeBody } = plan;
+  const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
+  const contents: Record<string, object> = {};
+  if (wholeBody?.kind === 'json' && fits(values, 'whole'))
+    contents['application/json'] = { schema: from('json').of(wholeBody.member.codec) };
+  // A text has at most as many characters as bytes.
+  if (wholeBody?.kind === 'text' && fits(values, 'whole'))
+    contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
+  if (fits(values, 'json')) contents['application/json'] = { schema: objectOf(values, 'json') };
+  // A form cannot hold the JSON that another property requires.
+  if (options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent)) {
+    contents['multipart/form-data'] = formOf(values);
+    if (options.allowUrlEncoded && !planHasFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
+  }
+  const types = Object.keys(contents);
+  if (types.length === 0) return undefined;
+  const isForm = types.includes('multipart/form-data');
+  const sizeText = (bytes: number): string => amountText(Math.min(bytes, mostBytes), SIZES, 'bytes');
+  return {
+    description:
+      `A body has at most ${sizeText(options.limits.bodyBytes)}` +
+      (isForm ? `, a multipart form at most ${sizeText(options.formBytes)} with its files.` : '.'),
+    required:
+      (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || values.some(value => placedIn(value)?.required),
+    content: Object.fromEntries(types.map(type => [type, { ...contents[type], examples }])),
+  };
+}
+
+/** Returns the value in the first kind of body that has a place for it. */
+const placedIn = ({ json, form }: BodyValue): Value | undefined => json ?? form;
+
+/**
+ * Returns true if a body of a kind has a place for at least one value, and for all that must be sent; a body that is
+ * one value as a whole has a place for no other.
+ */
+function fits(values: readonly BodyValue[], kind: Kind | 'whole'): boolean {
+  const isPlaced = (value: BodyValue): boolean => kind !== 'whole' && value[kind] !== undefined;
+  return (
+    (kind === 'whole' || values.some(isPlaced)) &&
+    values.every(value => isPlaced(value) || placedIn(value)?.required !== true)
+  );
+}
+
+function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
+  const whole = values.find(({ isWhole }) => isWhole)?.[kind];
+  if (whole) return whole.schema;
+  const here = valuesIn(values, kind);
+  const required = here.filter(one => one.required).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(here.map(({ name, schema }) => [name, schema])),
+    required: required.length > 0 ? required : undefined,
+  };
+}
+
+/** Describes a form, in which objects are sent as JSON. */
+function formOf(values: readonly BodyValue[]): object {
+  const isWhole = values.some(value => value.isWhole);
+  const structured = isWhole ? [] : valuesIn(values, 'form').filter(({ schema }) => isStructured(schema));
+  const encoding = structured.map(({ name }) => [name, { contentType: 'application/json' }] as const);
+  return {
+    schema: objectOf(values, 'form'),
+    encoding: encoding.length > 0 ? Object.fromEntries(encoding) : undefined,
+  };
+}
+
+const planHasFile = ({ sourceProperties }: Plan): boolean =>
+  (sourceProperties.get('form') ?? []).some(({ codec }) => hasFile(codec));
+
+/** Returns the values of a kind of body, one for each name; names of a form are the same in any case. */
+const valuesIn = (values: readonly BodyValue[], kind: Kind): Value[] =>
+  oneOfEach(
+    values.flatMap(value => value[kind] ?? []),
+    ({ name }) => (kind === 'form' ? name.toLowerCase() : name),
+  );

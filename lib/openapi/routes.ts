@@ -1,0 +1,211 @@
+import { isDescribed } from '../description/descriptions';
+import { isExpress4 } from '../http/express-4';
+import { describe } from '../options/check';
+import {
+  below,
+  hidden,
+  isBelow,
+  joined,
+  mountPaths4,
+  rootTemplate,
+  templatesOf,
+  templatesOf4,
+  type PathTemplate,
+} from './express-paths';
+
+/** A router, or an application, which has one. */
+export type Routed = (...args: never[]) => unknown;
+
+/** Routers by the path that they are mounted at, from the root. */
+export type Mounts = Readonly<Record<string, Routed>>;
+
+/** A method and path of an application, with the handlers of its requests in their order. */
+export interface Route {
+  readonly method: string;
+  readonly template: PathTemplate;
+  /** Of the middlewares in front of the route, those of bindonce. */
+  readonly handlers: readonly unknown[];
+}
+
+/** The record that Express keeps of a call of `use`, `get` or `route`. */
+interface Layer {
+  readonly handle: unknown;
+  /** Express 5.3 and later: the path as it was given. */
+  readonly rawPath?: unknown;
+  /** Express 5: true for a mount at the root. */
+  readonly slash?: boolean;
+  /** Express 5: match the beginning of a path. */
+  readonly matchers?: readonly ((path: string) => false | { readonly path: string })[];
+  /** Express 4. */
+  readonly regexp?: RegExp & { readonly fast_slash?: boolean };
+  readonly keys?: readonly { readonly name: string | number }[];
+  readonly route?: ExpressRoute;
+}
+
+interface ExpressRoute {
+  readonly path: unknown;
+  readonly methods: Readonly<Record<string, boolean>>;
+  readonly stack: readonly { readonly method?: string; readonly handle: unknown }[];
+}
+
+/** What a walk has found so far. */
+interface Found {
+  readonly mounts: Mounts;
+  readonly routes: Route[];
+  /** The middlewares of bindonce that later routes may be behind, each with where its router is mounted. */
+  readonly inFront: { readonly layer: Layer; readonly prefix: PathTemplate }[];
+  readonly routers: Set<unknown>;
+}
+
+/**
+ * Finds the routes of an application or router, those of nested routers included. A path that is a regular expression
+ * has no template, so its route is left out.
+ * @param mounts routers that cannot be found, or whose path is unknown: applications that are mounted in others, and
+ * under Express 5.0 to 5.2 all routers that are mounted at a path.
+ * @throws TypeError for a nested router whose path is unknown.
+ */
+export function routesOf(app: Routed, mounts: Mounts = {}): readonly Route[] {
+  checkRouters('openapi', app, mounts);
+  const found: Found = { mounts, routes: [], inFront: [], routers: new Set() };
+  walk(app, rootTemplate, [], found);
+  const others = Object.entries(mounts).filter(([, router]) => !found.routers.has(router));
+  for (const [path, router] of others) for (const prefix of templatesOf(path)) walk(router, prefix, [], found);
+  return found.routes;
+}
+
+/**
+ * @param owner the function that takes them, for the message.
+ * @throws TypeError for a value that is not an application or router.
+ */
+export function checkRouters(owner: 'openapi' | 'apiDocs', app: unknown, mounts: Mounts = {}): void {
+  const given: readonly (readonly [string, unknown])[] = [
+    ['the first argument', app],
+    ...Object.entries(mounts).map(([path, router]) => [`${path} in the option mounts`, router] as const),
+  ];
+  for (const [what, router] of given)
+    if (typeof router !== 'function')
+      throw new TypeError(
+        `${owner}: ${what} must be an Express application or router, not ${describe(router)}. ` +
+          'Pass what express() or express.Router() has returned.',
+      );
+}
+
+/** @param around the routers around this one: a router can be mounted in itself. */
+function walk(router: Routed, prefix: PathTemplate, around: readonly Routed[], found: Found): void {
+  if (around.includes(router)) return;
+  found.routers.add(router);
+  for (const layer of stackOf(router)) {
+    if (layer.route) addRoutes(layer, layer.route, prefix, found);
+    else if (isDescribed(layer.handle)) found.inFront.push({ layer, prefix });
+    else
+      for (const [nested, path] of routersIn(layer, prefix, found.mounts)) {
+        const here = joined(prefix, path);
+        walk(nested, seesOuterParameters(nested) ? here : hidden(here), [...around, router], found);
+      }
+  }
+}
+
+function addRoutes(layer: Layer, route: ExpressRoute, prefix: PathTemplate, { routes, inFront }: Found): void {
+  const paths = textsIn(route.path).flatMap(layer.regexp ? templatesOf4 : templatesOf);
+  for (const path of paths) {
+    const whole = path.path === '/' ? prefix : joined(prefix, path);
+    const template = { ...whole, path: whole.path || '/' };
+    const met = inFront.filter(
+      one => isBelow(template, one.prefix) && matchedPart(one.layer, below(template, one.prefix)) !== undefined,
+    );
+    for (const method of methodsOf(route)) {
+      const own = route.stack.filter(one => one.method === undefined || one.method === method);
+      const handlers = [...met.map(one => one.layer), ...own].map(({ handle }) => handle);
+      routes.push({ method, template, handlers });
+    }
+  }
+}
+
+/**
+ * Finds the routers that a layer holds, with their paths below a prefix; none for regular expressions.
+ * @throws TypeError if Express does not keep the path of a router, and `mounts` does not name it.
+ */
+function routersIn(layer: Layer, prefix: PathTemplate, mounts: Mounts): (readonly [Routed, PathTemplate])[] {
+  const router = layer.handle as Routed;
+  // Express hides an application that is mounted in another one behind a function.
+  const isApplication = router.name === 'mounted_app';
+  if (!isApplication && stackOf(router).length === 0) return [];
+  const paths = isApplication ? undefined : mountPaths(layer);
+  if (paths) return paths.map(path => [router, path]);
+  const named = Object.entries(mounts)
+    .filter(([, one]) => isApplication || one === router)
+    .flatMap(([path, one]) => templatesOf(path).map(template => [one, template] as const))
+    .filter(([, template]) => isBelow(template, prefix))
+    .map(([one, template]) => [one, below(template, prefix)] as const)
+    .filter(([, path]) => matchedPart(layer, path) === withoutSlash(sampleOf(path)));
+  if (named.length === 0 && !isApplication && !layer.regexp)
+    throw new TypeError(
+      'openapi: Express 5.0 to 5.2 do not keep the path that a router is mounted at. Name it in `mounts`, for ' +
+        "example { '/orders': ordersRouter }, or install Express 5.3.",
+    );
+  return named;
+}
+
+/** Returns the paths that a router is mounted at; undefined if Express does not keep them. */
+function mountPaths({ rawPath, slash, regexp, keys = [] }: Layer): readonly PathTemplate[] | undefined {
+  if (slash === true || regexp?.fast_slash === true) return [rootTemplate];
+  if (rawPath !== undefined) return textsIn(rawPath).flatMap(templatesOf);
+  return regexp && mountPaths4(regexp, keys)?.flatMap(templatesOf4);
+}
+
+/** Asks Express which part of a path a layer takes; undefined if requests for the path do not meet it. */
+function matchedPart({ slash, regexp, matchers = [] }: Layer, path: PathTemplate): string | undefined {
+  if (slash === true || regexp?.fast_slash === true) return '';
+  const sample = sampleOf(path);
+  const found = regexp
+    ? new RegExp(regexp).exec(sample)?.[0]
+    : matchers.map(match => match(sample)).find(match => match !== false)?.path;
+  return found === undefined ? undefined : withoutSlash(found);
+}
+
+/** Fills in the parameters of a path: a digit is a value of most patterns. */
+const sampleOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '1');
+
+const withoutSlash = (path: string): string => path.replace(/\/$/, '');
+
+/** Returns the layers of an application (Express 4 or 5) or router; none for any other function. */
+function stackOf(routed: Routed): readonly Layer[] {
+  const own = routed as { readonly stack?: readonly Layer[]; readonly _router?: { readonly stack: readonly Layer[] } };
+  // The getter `router` of an Express 4 application throws.
+  const router = own._router ?? (isExpress4(routed) ? undefined : (routed as { readonly router?: typeof own }).router);
+  return (own.stack ?? router?.stack ?? []).map(layer => ({ ...layer, handle: mountedIn(layer.handle) }));
+}
+
+/** Where a function that replaces another one keeps it: shimmer, which OpenTelemetry wraps with, and Sentry. */
+const ORIGINALS = ['__original', '__sentry_original__'];
+
+/**
+ * Returns what was mounted. A tracer replaces it in its layer by a function of its own, which has neither its name nor
+ * its description.
+ */
+function mountedIn(handle: unknown): unknown {
+  const kept = handle as Readonly<Record<string, unknown>>;
+  const original = ORIGINALS.map(name => kept[name]).find(one => typeof one === 'function');
+  // OpenTelemetry marks a handler of errors, which it does not replace, as its own original.
+  return original === undefined || original === handle ? handle : mountedIn(original);
+}
+
+/** Returns true if the routes of a router see the path parameters of its mount point. */
+const seesOuterParameters = (router: Routed): boolean =>
+  (router as { readonly mergeParams?: boolean }).mergeParams === true;
+
+/** Methods that OpenAPI has a field for. */
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
+/** Methods listed for `all()`, which is for every method. */
+const METHODS_OF_ALL = ['get', 'put', 'post', 'delete', 'patch'];
+
+/** Returns the methods of a route that OpenAPI can list: those that it names, or else the usual ones. */
+function methodsOf({ methods }: ExpressRoute): readonly string[] {
+  // `app.all()` names every method.
+  const isOfApplication = Object.values(methods).filter(Boolean).length > METHODS.length;
+  const named = isOfApplication ? [] : METHODS.filter(method => methods[method]);
+  return named.length === 0 && (isOfApplication || methods['_all'] === true) ? METHODS_OF_ALL : named;
+}
+
+const textsIn = (paths: unknown): string[] =>
+  [paths].flat<unknown[], typeof Infinity>(Infinity).filter(path => typeof path === 'string');

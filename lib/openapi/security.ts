@@ -1,0 +1,69 @@
+import type { Endpoint } from '../binding/endpoint';
+import type { SecurityRequirement } from '../binding/operation-options';
+import type { OpenApiOptions } from './openapi-options';
+
+const ANYONE: SecurityRequirement = {};
+const isAnyone = (one: SecurityRequirement): boolean => Object.keys(one).length === 0;
+
+/** How callers of the operations of one document authenticate. */
+export class Security {
+  private readonly defined: Readonly<Record<string, object>>;
+  private isUsed: boolean;
+
+  /** @throws TypeError for the name of a scheme that is not defined. */
+  constructor(private readonly options: Pick<OpenApiOptions, 'securityScheme' | 'securitySchemes' | 'security'>) {
+    const { securityScheme, securitySchemes, security = [] } = options;
+    const caller = securityScheme ?? (securitySchemes ? undefined : { type: 'http', scheme: 'bearer' });
+    this.defined = { ...(caller && { caller }), ...securitySchemes };
+    this.isUsed = (securityScheme ?? securitySchemes) !== undefined;
+    this.checked(security);
+  }
+
+  /** The schemes of the document. The scheme that is there by default is left out if no operation takes it. */
+  get schemes(): Readonly<Record<string, object>> | undefined {
+    return this.isUsed ? this.defined : undefined;
+  }
+
+  /**
+   * Returns the requirements of one operation; undefined where those of the document apply.
+   * @throws TypeError for the name of a scheme that is not defined.
+   */
+  of(endpoint: Endpoint | undefined): readonly SecurityRequirement[] | undefined {
+    const { security } = this.options;
+    if (!endpoint) return undefined;
+    if (endpoint.operation.security) return this.checked(endpoint.operation.security);
+    if (needsCaller(endpoint)) return security?.some(isAnyone) === false ? undefined : this.ofCallers();
+    if (endpoint.allowAnonymous === true) return readsCaller(endpoint) ? [ANYONE, ...this.ofCallers()] : [];
+    return security === undefined && readsCaller(endpoint) ? [ANYONE, ...this.ofCallers()] : undefined;
+  }
+
+  /** Returns the requirements that let no anonymous caller in: those of the document, else any of the schemes. */
+  private ofCallers(): readonly SecurityRequirement[] {
+    const { security = Object.keys(this.defined).map(name => ({ [name]: [] })) } = this.options;
+    return this.checked(security.filter(one => !isAnyone(one)));
+  }
+
+  private checked(requirements: readonly SecurityRequirement[]): readonly SecurityRequirement[] {
+    const names = Object.keys(this.defined);
+    for (const name of requirements.flatMap(one => Object.keys(one))) {
+      if (!names.includes(name))
+        throw new TypeError(
+          `\`security\` names the scheme ${JSON.stringify(name)}, which is not defined; ` +
+            (names.length === 0 ? '`securitySchemes` is empty.' : `there are: ${names.join(', ')}.`),
+        );
+      this.isUsed = true;
+    }
+    return requirements;
+  }
+}
+
+/** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
+const needsCaller = ({ options, plan }: Endpoint): boolean =>
+  !options.allowAnonymous ||
+  (['claim', 'permission'] as const).some(source =>
+    plan?.sourceProperties.get(source)?.some(({ required }) => required),
+  );
+
+/** Returns true if the endpoint binds a claim or a permission of callers who have one. */
+const readsCaller = ({ plan }: Endpoint): boolean =>
+  plan?.sourceProperties.has('claim') === true || plan?.sourceProperties.has('permission') === true;

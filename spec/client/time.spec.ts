@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { retryAfter } from '../../lib/client/time.js';
+
+const NOW = Date.UTC(2026, 10, 22, 12, 0, 0);
+
+beforeEach(() => {
+  jest.spyOn(Date, 'now').mockReturnValue(NOW);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+it.each([
+  ['0', 0],
+  ['7', 7_000],
+  [' 7 ', 7_000],
+  ['Sun, 22 Nov 2026 12:00:30 GMT', 30_000],
+  ['Sun, 22 Nov 2026 11:59:00 GMT', 0],
+  ['-1', 0],
+  ['1.5', 0],
+  ['soon', 0],
+])('Retry-After: %s is %d ms', (value, ms) => {
+  expect(retryAfter(new Response(null, { headers: { 'Retry-After': value } }))).toBe(ms);
+});
+
+it('no Retry-After is 0 ms', () => {
+  expect(retryAfter(new Response())).toBe(0);
+});
+
+it("a date counts from the server's own, whatever the clock of the client says", () => {
+  const headers = { 'Retry-After': 'Sun, 22 Nov 2026 18:00:30 GMT', Date: 'Sun, 22 Nov 2026 18:00:00 GMT' };
+  expect(retryAfter(new Response(null, { headers }))).toBe(30_000);
+});
+
+it('a limit holds although the garbage is collected meanwhile, which Node 20 would take it for', () => {
+  const program = `
+    const { within } = require('./dist/client/time.js');
+    const never = () => new Promise(() => {});
+    within(200, new AbortController().signal, never).catch(error => {
+      console.log(error.name);
+      process.exit();
+    });
+    setInterval(gc, 5);`;
+  const options = { cwd: join(__dirname, '../..'), encoding: 'utf8', timeout: 20_000 } as const;
+  expect(execFileSync(process.execPath, ['--expose-gc', '--eval', program], options)).toBe('TimeoutError\n');
+});

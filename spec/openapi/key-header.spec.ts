@@ -1,0 +1,131 @@
+import express from 'express';
+import {
+  bindRequest,
+  dto,
+  fromHeader,
+  guid,
+  idempotency,
+  int,
+  optional,
+  string,
+  type AnyType,
+  type IdempotencyOptions,
+} from '../../lib';
+import { documentOf, type Operation } from '../support/described';
+
+class Line extends dto({ sku: string, quantity: int }) {}
+
+describe('the header of the key is described', () => {
+  const keyHeader = async (options: IdempotencyOptions, Dto: AnyType = dto({ a: int })) => {
+    const app = express();
+    app.post('/', idempotency(options), bindRequest(Dto));
+    const { paths } = documentOf(app);
+    return (paths['/']?.['post'] as Operation).parameters?.filter(one => one.in === 'header') ?? [];
+  };
+
+  it.each<[string, IdempotencyOptions, object]>([
+    [
+      'by default',
+      {},
+      {
+        name: 'Idempotency-Key',
+        required: true,
+        description: expect.stringMatching(/ for 10 minutes\. Another request with this key runs\.$/) as string,
+        schema: { type: 'string', minLength: 1 },
+      },
+    ],
+    [
+      'with what happens to another request that has it',
+      { whenKeyReused: 'reject', cacheDuration: 86_400_000 },
+      {
+        description:
+          "A key of the client's choice, new for each operation and the same for its retries. A retry, which is the " +
+          'same request with the same key, gets the stored response for 1 day. Another request with this key is ' +
+          'refused with 422.',
+      },
+    ],
+    ['under its name', { headerName: 'X-Key', whenKeyMissing: 'run' }, { name: 'X-Key', required: false }],
+    ['in the words of the application', { swaggerHeaderDescription: 'Mine.' }, { description: 'Mine.' }],
+    [
+      'by an example and its shape',
+      { swaggerExampleGenerator: () => '3f2504e0-4f89-11d3-9a0c-0305e82c3301' },
+      { example: '3f2504e0-4f89-11d3-9a0c-0305e82c3301', schema: { type: 'string', format: 'uuid' } },
+    ],
+    [
+      'by an example of another shape',
+      { swaggerExampleGenerator: () => 42 },
+      { example: 42, schema: { type: 'integer' } },
+    ],
+    [
+      'by its type',
+      { swaggerHeaderType: guid, swaggerExampleGenerator: () => '3F2504E0-4F89-11D3-9A0C-0305E82C3301' },
+      { example: '3F2504E0-4F89-11D3-9A0C-0305E82C3301', schema: { type: 'string', format: 'uuid' } },
+    ],
+    ['by its pattern', { keyPattern: /^[a-z]+$/ }, { schema: { pattern: '^[a-z]+$' } }],
+    [
+      'by its pattern in words, if JSON Schema cannot say it',
+      { keyPattern: /^(?<a>x)$/i, swaggerHeaderDescription: 'Mine.' },
+      {
+        description: 'Mine.',
+        schema: {
+          type: 'string',
+          minLength: 1,
+          description: 'It must match the JavaScript regular expression /^(?<a>x)$/i.',
+        },
+      },
+    ],
+    [
+      'by its pattern in words, if it is a number',
+      { keyPattern: /^\d{3}$/, swaggerHeaderType: int },
+      { schema: { type: 'integer', description: 'It must match the JavaScript regular expression /^\\d{3}$/.' } },
+    ],
+  ])('%s', async (_what, options, header) => {
+    expect(await keyHeader(options)).toMatchObject([header]);
+  });
+
+  it.each<[string, IdempotencyOptions, AnyType, object]>([
+    ['with its type', {}, guid, { required: true, schema: { type: 'string', format: 'uuid' } }],
+    ['which cannot make it optional', {}, optional(guid), { required: true }],
+    ['which can make it required', { whenKeyMissing: 'run' }, guid, { required: true }],
+    ['and optional, if neither requires it', { whenKeyMissing: 'run' }, optional(guid), { required: false }],
+    ['with the pattern of keys', { keyPattern: /^a/ }, string, { schema: { type: 'string', pattern: '^a' } }],
+  ])('once, if the dto has the header, too: %s', async (_what, options, type, header) => {
+    const Dto = dto({ key: fromHeader(type, { name: 'idempotency-key' }) });
+    expect(await keyHeader(options, Dto)).toEqual([
+      expect.objectContaining({
+        name: 'idempotency-key',
+        description: expect.stringContaining("A key of the client's choice") as string,
+        'x-idempotency-key': { takesUuids: options.keyPattern === undefined, replayedHeader: 'Idempotent-Replayed' },
+      }),
+    ]);
+    expect(await keyHeader(options, Dto)).toMatchObject([header]);
+  });
+
+  it.each<[string, IdempotencyOptions, AnyType | undefined, boolean]>([
+    ['any text', {}, undefined, true],
+    ['an example of another shape', { swaggerExampleGenerator: () => 42 }, undefined, false],
+    ['a pattern, which they may not have', { keyPattern: /^[a-f\d-]{36}$/ }, undefined, false],
+    ['a type that they have', { swaggerHeaderType: guid }, undefined, true],
+    ['another type', { swaggerHeaderType: int }, undefined, false],
+    ['a type in the dto that they have', {}, guid, true],
+    ['an optional type in the dto', {}, optional(guid), true],
+    ['another type in the dto', {}, int, false],
+  ])('and whether it may be any UUID, for the page: %s', async (_what, options, type, takesUuids) => {
+    const Dto = type && dto({ key: fromHeader(type, { name: 'Idempotency-Key' }) });
+    expect(await keyHeader(options, Dto)).toMatchObject([{ 'x-idempotency-key': { takesUuids } }]);
+  });
+
+  it('and the headers of a replay', async () => {
+    const app = express();
+    app.post(
+      '/',
+      idempotency({ replayedHeader: 'X-Again' }),
+      bindRequest(dto({ a: int }), { responses: { 201: Line } }),
+    );
+    const { paths } = documentOf(app);
+    expect(Object.keys((paths['/']?.['post'] as Operation).responses['201']?.headers ?? {})).toEqual([
+      'Idempotency-Key',
+      'X-Again',
+    ]);
+  });
+});

@@ -1,0 +1,320 @@
+import { randomUUID } from 'node:crypto';
+import express, { type RequestHandler } from 'express';
+import {
+  bindRequest,
+  dto,
+  fromHeader,
+  idempotency,
+  int,
+  optional,
+  routeParam,
+  string,
+  type OpenApiOptions,
+} from '../../lib';
+import { ask } from '../support/ask';
+import { documentOf, placesIn, type Operation } from '../support/described';
+import { expressVersions } from '../support/express-versions';
+
+/** The methods that stand for all. */
+const USUAL = ['get', 'put', 'post', 'delete', 'patch'];
+
+describe.each(expressVersions)('openapi() under %s', (_version, version) => {
+  const bound = bindRequest(dto({ a: optional(int) }));
+
+  it('finds the routes of nested routers, with the middlewares before them', async () => {
+    const [app, customers, orders] = [version(), version.Router({ mergeParams: true }), version.Router()];
+    orders.post('/', bound).get('/:orderId', bound);
+    customers.use('/:customerId/orders', orders);
+    app.use('/v1', idempotency({ methods: ['POST'] }));
+    app.use('/v1/customers', customers);
+    app.post('/v10', bound);
+    const { paths } = documentOf(app);
+    const keyed = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => {
+        const { parameters = [] } = operation as Operation;
+        return `${method} ${path}${parameters.some(({ name }) => name === 'Idempotency-Key') ? ' key' : ''}`;
+      }),
+    );
+    expect(keyed).toEqual([
+      'post /v1/customers/{customerId}/orders key',
+      'get /v1/customers/{customerId}/orders/{orderId}',
+      'post /v10',
+    ]);
+  });
+
+  it('lists app.all() under the usual methods, several paths, and routes of others if told so', async () => {
+    const app = version();
+    app.all('/all', bound);
+    app.get(['/one', '/two'], bound);
+    app.get('/other', (_req, res) => res.end());
+    app.get(/^\/pattern$/, bound);
+    const listed = async (options: Partial<OpenApiOptions>): Promise<string[]> =>
+      Object.keys(documentOf(app, options).paths);
+    expect(await listed({})).toEqual(['/all', '/one', '/two']);
+    expect(await listed({ listOthers: true })).toEqual(['/all', '/one', '/two', '/other']);
+    expect(Object.keys(documentOf(app).paths['/all'] ?? {})).toEqual(USUAL);
+  });
+
+  const ends: RequestHandler = (_req, res) => void res.json(null);
+  const binds = bindRequest(dto({ b: int })) as RequestHandler;
+
+  it.each<[string, (app: express.Express) => unknown, string[]]>([
+    [
+      'those that it names',
+      app => app.route('/x').all(idempotency(), binds).get(ends).options(ends),
+      ['get', 'options'],
+    ],
+    ['the usual ones', app => app.route('/x').all(idempotency(), binds, ends), USUAL],
+    ['the usual ones, in an application', app => app.all('/x', idempotency(), binds, ends), USUAL],
+  ])('lists a route for all methods under %s', async (_which, mount, methods) => {
+    const app = version();
+    mount(app as express.Express);
+    expect(Object.keys(documentOf(app).paths['/x'] ?? {}).sort()).toEqual([...methods].sort());
+    for (const method of ['get', 'post', 'put']) {
+      const { status } = await ask(app, { method, path: '/x?b=1', key: randomUUID(), json: { b: 1 } });
+      expect([method, status]).toEqual([method, methods.includes(method) ? 200 : 404]);
+    }
+  });
+
+  it.each<[string, (app: express.Express) => unknown]>([
+    ['of one path', app => app.post('/x', idempotency()).post('/x', binds, ends)],
+    ['of all methods, and of one', app => app.all('/x', idempotency()).post('/x', binds, ends)],
+    ['under two names', app => app.post('/:first', idempotency()).post('/:second', binds, ends)],
+    ['of another router', app => app.use(version.Router().post('/x', idempotency())).post('/x', binds, ends)],
+    ['with one for all paths in front', app => app.use(idempotency()).post('/x', binds, ends)],
+  ])('describes together the routes that a request runs through, one after the other: %s', async (_what, mount) => {
+    const app = version();
+    mount(app);
+    const post = Object.values(documentOf(app).paths)[0]?.['post'] as Operation;
+    expect(placesIn(post).filter(place => !place.startsWith('path'))).toEqual([
+      'header Idempotency-Key',
+      'application/json b',
+    ]);
+    const send = async (key: string | undefined, json?: object) =>
+      (await ask(app, { method: 'POST', path: '/x', json, ...(key !== undefined && { key }) })).status;
+    expect([await send(undefined, { b: 1 }), await send('1'), await send('2', { b: 1 })]).toEqual([400, 400, 200]);
+  });
+
+  it('describes the first of two routes that answer, and of two dtos the last, which the handler gets', () => {
+    const app = version();
+    app.post('/x', bindRequest(dto({ a: int })) as RequestHandler, binds, ends);
+    app.post('/x', idempotency(), binds, ends);
+    expect(placesIn(documentOf(app).paths['/x']?.['post'] as Operation)).toEqual(['application/json b']);
+  });
+
+  it('finds an application that is mounted in another, if `mounts` names it', async () => {
+    const [app, admin] = [version(), version()];
+    admin.get('/users', bound);
+    app.use('/admin', admin);
+    expect(Object.keys(documentOf(app).paths)).toEqual([]);
+    expect(Object.keys(documentOf(app, { mounts: { '/admin': admin } }).paths)).toEqual(['/admin/users']);
+  });
+});
+
+describe('openapi() tells the truth about the paths of', () => {
+  const bound = bindRequest(dto({ q: optional(int) }));
+  const named = bindRequest(dto({ q: optional(int) }), { openapi: { operationId: 'x' } });
+  const hidden = bindRequest(dto({ q: optional(int) }), { openapi: { hidden: true } });
+  const guard = idempotency();
+  const ends = (_req: unknown, res: express.Response): void => void res.json(null);
+  const router = (options = {}): express.Router => express.Router(options);
+  const old = expressVersions[1]?.[1] ?? express;
+  const named4 = old.Router().post('/', bound);
+  const mounts5: Record<string, express.Router> = {};
+  const named5 = router().post('/', bound, ends);
+
+  it.each<[string, (app: express.Express) => unknown, string[], typeof express?, OpenApiOptions['mounts']?]>([
+    ['braces in a path', app => app.get('/a\\{b\\}', bound), ['get /a%7Bb%7D']],
+    ['braces in a path of Express 4', app => app.get('/{b}', bound), ['get /%7Bb%7D'], old],
+    ['a quoted name', app => app.get('/:"a/b}"', bound), ['get /{a_b_} a_b_']],
+    [
+      'one path under two names',
+      app => app.get('/:id', bound).post('/:order', bindRequest(dto({ order: routeParam(int) }))),
+      ['get /{id} id', 'post /{id} id'],
+    ],
+    [
+      'a route behind a key in another router',
+      app => app.use('/a', router().use(guard)).post('/a/b', bound),
+      ['post /a/b key'],
+    ],
+    [
+      'a key below a name twice',
+      app => app.use('/:id', router().use('/:id/a', guard).post('/:id/a', bound)),
+      ['post /{id2}/{id}/a id2 id key'],
+    ],
+    [
+      'a route behind one that takes no `next`',
+      app => app.post('/a', guard, ends).post('/a', bindRequest(dto({ h: fromHeader(string) })), ends),
+      ['post /a key'],
+    ],
+    [
+      'a slash at the end, as it is declared',
+      app => app.get('/a/', bound, ends).use('/b/', router().get('/', bound)),
+      ['get /a/', 'get /b/'],
+    ],
+    ['a hidden route behind a key', app => app.post('/a', guard).post('/a', hidden, ends), []],
+    [
+      'a wildcard alone, in Express 4',
+      app => app.get('*', bound).use('/b', old.Router().get('*', bound)),
+      ['get /{0} 0', 'get /b/{0} 0'],
+      old,
+    ],
+    [
+      'a router that does not see the parameters before it',
+      app => app.use('/:a', router().get('/:b', bindRequest(dto({ a: optional(int), b: int })))),
+      ['get /{a}/{b} a? b a'],
+    ],
+    [
+      'a name twice',
+      app => app.use('/:id', router({ mergeParams: true }).get('/:id', bound)),
+      ['get /{id2}/{id} id2 id'],
+    ],
+    [
+      'a router in itself',
+      app => app.use(((one: express.Router) => one.get('/a', bound).use('/b', one))(router())),
+      ['get /a'],
+    ],
+    ['a key on a pattern', app => app.use('/a/:x', guard).post('/a/:y/b', bound), ['post /a/{y}/b y key']],
+    ['a key on a wildcard', app => app.use('/a/*rest', guard).post('/A/b', bound), ['post /A/b key']],
+    ['a key on a regular expression', app => app.use(/^\/a/, guard).post('/a/b', bound), ['post /a/b key']],
+    [
+      'a key on another path',
+      app => app.use('/a/c', guard).post('/a/b', bound).post('/a/:x', bound),
+      ['post /a/b', 'post /a/{x} x'],
+    ],
+    ['a key on several paths', app => app.use(['/a', '/b'], guard).post('/b', bound), ['post /b key'], old],
+    [
+      'a key on a parameter of digits',
+      app => app.use('/:id(\\d+)', guard).post('/:id(\\d+)/a', bound),
+      ['post /{id}/a id key'],
+      old,
+    ],
+    [
+      'a router behind digits that may be missing',
+      app => app.use('/m/:o(\\d+)?', old.Router().get('/x', bound)),
+      ['get /m/x', 'get /m/{o}/x o'],
+      old,
+    ],
+    ['a pattern in a pattern', app => app.get('/:id((a|b)c)', bound), ['get /{id} id'], old],
+    ['an optional part with a dot', app => app.get('/:a.:b?', bound), ['get /{a} a', 'get /{a}.{b} a b'], old],
+    ['parts of a regular expression', app => app.get('/a(bc)?', bound).get('/ab+', bound).get('/a?b', bound), [], old],
+    [
+      'a mount with parts of one',
+      app => app.use('/a(bc)?', router().get('/x', bound)).use('/:a-:b', router().get('/x', bound)),
+      [],
+      old,
+    ],
+    [
+      'names that others have by default',
+      app =>
+        app.get('/x', bound).get('/y', bindRequest(dto({ q: optional(int) }), { openapi: { operationId: 'getX' } })),
+      ['get /x as getX2', 'get /y as getX'],
+    ],
+    [
+      'a router at paths that Express 4 does not tell',
+      app => app.use('/a(bc)?', named4).use('/e', named4),
+      ['post /a', 'post /abc', 'post /e'],
+      old,
+      { '/a': named4, '/abc': named4 },
+    ],
+    [
+      'a router in a router, at paths that Express 5.0 to 5.2 do not keep',
+      app => {
+        const outer = router().use('/d', named5).use('/d/e', guard, named5);
+        app.use('/c', outer);
+        for (const { stack } of [app.router, outer])
+          for (const layer of stack) delete (layer as { rawPath?: unknown }).rawPath;
+        Object.assign(mounts5, { '/c': outer, '/c/d': named5, '/c/d/e': named5 });
+      },
+      ['post /c/d', 'post /c/d/e key'],
+      express,
+      mounts5,
+    ],
+    [
+      'a router at several paths in Express 4',
+      app => app.use(['/c', '/d/:x', '/e'], named4),
+      ['post /c', 'post /d/{x} x', 'post /e'],
+      old,
+    ],
+    [
+      'a router at paths that Express 5.0 to 5.2 do not keep',
+      app => {
+        app.use(['/c', '/d'], named5).use('/e', guard, named5);
+        for (const layer of app.router.stack) delete (layer as { rawPath?: unknown }).rawPath;
+      },
+      ['post /c', 'post /d', 'post /e key'],
+      express,
+      { '/c': named5, '/d': named5, '/e': named5 },
+    ],
+    [
+      'two parts that may be missing, of which the first is filled first',
+      app => app.get('{/:a}{/:b}', bound, ends),
+      ['get /', 'get /{a} a', 'get /{a}/{b} a b'],
+    ],
+    [
+      'the same in Express 4',
+      app => app.get('/:a?/:b?', bound, ends),
+      ['get /', 'get /{a} a', 'get /{a}/{b} a b'],
+      old,
+    ],
+    ['one endpoint at two paths', app => app.get(['/a', '/b'], named), ['get /a as x', 'get /b as x2']],
+  ])('%s', (_what, mount, expected, version = express, mounts = {}) => {
+    const app = version();
+    mount(app);
+    const found = Object.entries(documentOf(app, { mounts }).paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => {
+        const { parameters = [], operationId } = operation as Operation;
+        const others = parameters
+          .filter(({ name }) => name !== 'q')
+          .map(({ name, required }) => (name === 'Idempotency-Key' ? 'key' : `${name}${required ? '' : '?'}`));
+        const id = /^(x|x2|getX|getX2)$/.test(operationId) ? [`as ${operationId}`] : [];
+        return [method, path, ...others, ...id].join(' ');
+      }),
+    );
+    expect(found).toEqual(expected);
+  });
+
+  it.each<[string, string[]]>([
+    ['/a/:x?', ['/a', '/a/{x}']],
+    ['/a.:x?', ['/a', '/a.{x}']],
+    ['/a-:x?', ['/a-', '/a-{x}']],
+    ['/a/:x(\\d+)?/b', ['/a/b', '/a/{x}/b']],
+    ['/a/*/b/:x?', ['/a/{0}/b', '/a/{0}/b/{x}']],
+    ['/a/:x*', ['/a/{x}']],
+    ['/a/:x*?', ['/a', '/a/{x}']],
+    ['/a/:x+', ['/a/{x}']],
+  ])('%s in a strict application of Express 4: it answers each of them', async (path, expected) => {
+    const app = old().set('strict routing', true).get(path, bound, ends) as express.Express;
+    const paths = Object.keys(documentOf(app).paths);
+    expect(paths).toEqual(expected);
+    for (const described of paths)
+      expect((await ask(app, { method: 'GET', path: described.replace(/\{\w+\}/g, '7') })).status).toBe(200);
+  });
+
+  it.each([
+    ['Express 5', express],
+    ['Express 4', old],
+  ])('an application that is mounted behind idempotency(), under %s', (_version, version) => {
+    const [app, admin, users] = [version(), version(), version()];
+    users.post('/', bound);
+    admin.use('/users', users);
+    app.use(guard).use('/admin', admin);
+    const { paths } = documentOf(app, { mounts: { '/admin': admin, '/admin/users': users } });
+    expect(paths).toMatchObject({
+      '/admin/users': { post: { parameters: [{ name: 'Idempotency-Key' }] } },
+    });
+  });
+});
+
+it('openapi() describes each form of a path with an optional part', async () => {
+  const app = express();
+  app.get('/reports{/:year}', bindRequest(dto({ year: optional(int) })));
+  const { paths } = documentOf(app);
+  expect(Object.entries(paths).map(([path, { get }]) => [path, placesIn(get as Operation)])).toEqual([
+    ['/reports', ['query year?']],
+    ['/reports/{year}', ['path year']],
+  ]);
+  const old = expressVersions[1]?.[1]() ?? app;
+  old.get('/reports/:year?', bindRequest(dto({ year: optional(int) })));
+  expect(Object.keys(documentOf(old).paths)).toEqual(['/reports', '/reports/{year}']);
+});
