@@ -1,3 +1,4 @@
+import crypto, { createHash } from 'node:crypto';
 import { types } from 'node:util';
 
 /** Returns bytes as a Buffer that shares their memory; undefined for a value that is not bytes. */
@@ -10,3 +11,10 @@ export function bytesIn(value: unknown): Buffer | undefined {
 /** Returns the bytes of a view of memory as a Buffer that shares it. */
 export const bytesOfView = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
+
+/**
+ * Returns the SHA-256 hash of a text in UTF-8, in hexadecimal. Since 20.12, node has one call for it, which takes half
+ * as long.
+ */
+export const sha256: (text: string) => string =
+  'hash' in crypto ? text => crypto.hash('sha256', text) : text => createHash('sha256').update(text).digest('hex');

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { after, whenDone, type Awaitable } from '../basics/awaitable';
-import { ClientGone } from '../http/client-gone';
-import { hasEnded, onExchangeEnd } from '../http/exchange-end';
-import { requireExpressArguments } from '../http/express-arguments';
-import type { Next } from '../http/next';
+import { ClientGone, hasEnded, onExchangeEnd } from '../http/exchange-end';
+import { type Next, requireExpressArguments } from '../http/express';
 import { shareShapes } from '../http/share-shapes';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';

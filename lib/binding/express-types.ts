@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-explicit-any -- Express's own types use it. */
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import type { Next } from '../http/next';
+import type { Next } from '../http/express';
 import type { AnyType, Infer } from './types/property-type';
 
 /**

@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { bytesIn } from '../basics/bytes';
-import { isExpress4 } from '../http/express-4';
+import { isExpress4 } from '../http/express';
 import { warnOnce } from '../warnings/warn-once';
 import { unknownFiles } from './content/errors';
 import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';

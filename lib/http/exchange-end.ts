@@ -50,3 +50,22 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
   for (const event of events) res.on(event, end);
   return stop;
 }
+
+/** Closes a connection so that what was sent does not look whole. Only TCP connections can be reset. */
+export function reset(socket: Socket): void {
+  try {
+    socket.resetAndDestroy();
+  } catch {
+    // Node refuses it for TLS and for Unix sockets.
+    socket.destroy();
+  }
+}
+
+/** The client disconnected before its request was complete, so there is no one to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+
+  constructor() {
+    super('The client closed the connection before the request was complete');
+  }
+}

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/share-shapes';
-import { ClientGone } from '../http/client-gone';
-import { requireExpressArguments } from '../http/express-arguments';
-import type { Next } from '../http/next';
+import { ClientGone } from '../http/exchange-end';
+import { type Next, requireExpressArguments } from '../http/express';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
 import { decide, outcomeWithoutRun, type Decision } from './decide';

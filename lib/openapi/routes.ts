@@ -1,5 +1,5 @@
 import { isDescribed } from '../description/descriptions';
-import { isExpress4 } from '../http/express-4';
+import { isExpress4 } from '../http/express';
 import { describe } from '../options/check';
 import {
   below,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { Request, Response } from 'express';
-import type { Next } from '../http/next';
+import type { Next } from '../http/express';
 import { Problem, type ProblemBody } from './problem';
 
 /** Takes over the answering of refused requests, for example `(problem, req, res, next) => next(problem)`. */

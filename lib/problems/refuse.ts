@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Next } from '../http/next';
+import type { Next } from '../http/express';
 import { answerWith, type Answering } from './answer';
 
 /**

@@ -1,4 +1,4 @@
-import { oneInProcess } from '../basics/one-in-process';
+import { oneInProcess } from '../basics/process';
 
 /** Warnings of one code, at most: what is remembered of them is bounded. */
 const MOST = 100;

@@ -21,16 +21,16 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_725, 50, ['idempotency']],
-  body: [1_240, 19, ['body']],
-  binding: [4_925, 95, ['binding']],
+  idempotency: [3_720, 50, ['idempotency']],
+  body: [1_235, 19, ['body']],
+  binding: [4_920, 95, ['binding']],
   openapi: [1_255, 16, ['openapi']],
   client: [560, 9, ['client', 'client.ts']],
   cli: [290, 8, ['cli']],
   testing: [595, 11, ['testing', 'testing.ts']],
   leaves: [
-    880,
-    28,
+    875,
+    21,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { extended } from '../../basics/extended';
 import { describe } from '../../options/check';
 import { ownValue } from '../reading/own-value';
 import { classNameOf } from '../types/class-name';
@@ -39,7 +38,7 @@ function withInitialisers(Dto: DtoClass<unknown>, declared: Declarations): Decla
       // An identifier or the time is another one for each instance; two dates that are made at once can be equal.
       const isTheSame = isDeepStrictEqual(value, ownValue(another, name));
       const isShown = isTheSame && (spec.default !== undefined || !(value instanceof Date));
-      return [name, extended(spec, { required: false, initial: isShown ? value : undefined })];
+      return [name, Object.assign({}, spec, { required: false, initial: isShown ? value : undefined })];
     }),
   );
 }

@@ -1,4 +1,3 @@
-import { extended } from '../../basics/extended';
 import { assertType } from '../types/assert-type';
 import { isOptional, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
@@ -136,5 +135,6 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions, pr
   // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`
   // must be ignored.
   const fallback = options.required === false ? options.fallback : false;
-  return extended(options, { kind, type, required, fallback, requiresValue: options.required === true });
+  // As a spread, it takes ten times as long up to Node 22: V8 makes new shapes.
+  return Object.assign({}, options, { kind, type, required, fallback, requiresValue: options.required === true });
 }

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type multer from 'multer';
 import { makeTemporaryFolder, PREFIX, type TemporaryFolder } from '../../body/spool/temporary-folder';
-import { ClientGone } from '../../http/client-gone';
+import { ClientGone } from '../../http/exchange-end';
 
 /**
  * Bytes of a file that may wait in memory for a write to end: the next write takes them all, and each costs 200 µs,

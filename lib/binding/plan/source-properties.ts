@@ -1,4 +1,3 @@
-import { extended } from '../../basics/extended';
 import type { Member } from '../declaration/members';
 import type { Source } from '../../problems/problem';
 import { takesFiles } from '../types/codec';
@@ -34,7 +33,8 @@ export function sourcePropertiesOf(
   // Most properties have one name in all sources.
   const made = new Map<string, SourceProperty>();
   const under = (name: string): SourceProperty => {
-    const one = made.get(name) ?? extended(member, { name, anyCase: name.toLowerCase(), isRoot, dontBind: [] });
+    const one =
+      made.get(name) ?? Object.assign({}, member, { name, anyCase: name.toLowerCase(), isRoot, dontBind: [] });
     made.set(name, one);
     return one;
   };

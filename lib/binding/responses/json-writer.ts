@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { exactText } from '../types/exact-text';
-import { isExpress4 } from '../../http/express-4';
+import { isExpress4 } from '../../http/express';
 import { namingErrors } from '../declaration/declaration-error';
 import type { ResponseTypes } from '../types/serializer-options';
 import type { Codec } from '../types/codec';

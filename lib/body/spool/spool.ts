@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { ClientGone } from '../../http/client-gone';
+import { ClientGone } from '../../http/exchange-end';
 import { onDisk } from './storage-problem';
 import { unnamedFile } from './temporary-folder';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ClientGone } from '../../http/client-gone';
+import { ClientGone } from '../../http/exchange-end';
 import { bodyTooLarge, decodedBefore, readElsewhere } from '../content/errors';
 
 /** Returns true if another reader has the stream: it flows, or is about to, to listeners of other code. */

@@ -1,8 +1,7 @@
 import { statfsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { processMemory } from '../../basics/process-memory';
-import { ClientGone } from '../../http/client-gone';
-import { onExchangeEnd } from '../../http/exchange-end';
+import { processMemory } from '../../basics/process';
+import { ClientGone, onExchangeEnd } from '../../http/exchange-end';
 import { Problem } from '../../problems/problem';
 
 /** The place where the bytes of a body are held until its exchange is over. The files of a RAM disk take memory. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isExchangeOver } from '../../http/exchange-end';
-import type { Next } from '../../http/next';
+import type { Next } from '../../http/express';
 import { identify } from '../identity/cache-key';
 import type { Caller } from '../identity/caller';
 import { readKey } from '../identity/key';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sha256 } from '../../basics/sha256';
+import { sha256 } from '../../basics/bytes';
 import { decodedText, isCoded } from '../../body/content/decode';
 import { formLeftAsText } from '../../body/content/errors';
 import { bodyKindOf, mediaTypeOf, type MediaType } from '../../body/content/media-type';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { headerLines } from '../../http/header-lines';
-import { sha256 } from '../../basics/sha256';
+import { sha256 } from '../../basics/bytes';
 import { bodyParts, type BodyOptions } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
 import { pairsInOrder } from './name-order';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'cookie';
 import { warnOnce } from '../../warnings/warn-once';
-import { sha256 } from '../../basics/sha256';
+import { sha256 } from '../../basics/bytes';
 
 /** Schemes whose Authorization header differs for each request, so that a retry would look like another caller. */
 const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NTLM)(?:\s|$))/i;

@@ -1,4 +1,4 @@
-import { oneInProcess } from '../../basics/one-in-process';
+import { oneInProcess } from '../../basics/process';
 import type { LeaseStore } from './lease-store';
 import type { RunId } from './token';
 

@@ -1,4 +1,4 @@
-import { memoryBound } from '../../basics/process-memory';
+import { memoryBound } from '../../basics/process';
 import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
 import type { Acquisition, LeaseStore } from './lease-store';

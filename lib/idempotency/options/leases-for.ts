@@ -1,4 +1,4 @@
-import { oneInProcess } from '../../basics/one-in-process';
+import { oneInProcess } from '../../basics/process';
 import { backingStoreOf, isMapLike, namespaceOf, type KeyvLike } from '../stores/keyv-like';
 import type { LeaseStore } from '../leases/lease-store';
 import { memoryLeases } from '../leases/memory-leases';

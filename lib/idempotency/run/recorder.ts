@@ -1,8 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { types } from 'node:util';
-import { reset } from '../../http/closing';
-import { withHeldEnd, withoutClient } from '../../http/exchange-end';
+import { reset, withHeldEnd, withoutClient } from '../../http/exchange-end';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { connectionOf, Departure, type Connection, type DepartureTimes } from './departure';
 import { bytesOf, setHead, type HeadersArgument } from './head';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { isPromise, type Awaitable } from '../../basics/awaitable';
-import { ClientGone } from '../../http/client-gone';
+import { ClientGone } from '../../http/exchange-end';
 import type { Attempt, Exchange } from '../exchange/exchange';
 import { noteRunning } from '../leases/local-runs';
 import type { Outcome } from '../outcome';

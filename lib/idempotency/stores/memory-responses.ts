@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { oneInProcess } from '../../basics/one-in-process';
-import { memoryBound } from '../../basics/process-memory';
+import { memoryBound, oneInProcess } from '../../basics/process';
 import type { RecordedResponse } from '../responses/recorded-response';
 import type { ResponseStore } from './responses';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { oneInProcess } from '../../basics/one-in-process';
+import { oneInProcess } from '../../basics/process';
 import { MAX_TIMER } from '../../options/check';
 import type { RecordedResponse } from '../responses/recorded-response';
 import {

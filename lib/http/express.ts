@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
+/** The `next` of Express: goes on with the next middleware, or with the error handlers. */
+export type Next = (error?: unknown) => void;
+
+/** Returns true for an application of Express 4: those of Express 5 have no `lazyrouter()`. */
+export const isExpress4 = (app: unknown): boolean => typeof app === 'function' && 'lazyrouter' in app;
+
 /**
  * Checks that Express, or an adapter that passes what Express does, has called a middleware.
  * @param owner the public name of the middleware, for the message.

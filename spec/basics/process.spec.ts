@@ -2,14 +2,14 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { MemoryLimit } from '../support/memory-limit';
 
-type Module = typeof import('../../lib/basics/process-memory');
+type Module = typeof import('../../lib/basics/process');
 
 /** The module in a process of which node reports this limit. */
 function withLimit(limit: number | undefined): Module {
   const reported = jest.spyOn(process, 'constrainedMemory').mockReturnValue(limit as number);
   const loaded: Module[] = [];
   jest.isolateModules(() => {
-    loaded.push(jest.requireActual<Module>('../../lib/basics/process-memory'));
+    loaded.push(jest.requireActual<Module>('../../lib/basics/process'));
   });
   reported.mockRestore();
   const [module] = loaded;
