@@ -20,8 +20,6 @@ export interface ValueSource {
 
 /** A request whose body has been read: all that values are taken from. */
 export class RequestInput {
-  private pairs: readonly Pair[] | undefined;
-
   constructor(
     private readonly context: BinderContext,
     readonly body: Body,
@@ -39,9 +37,15 @@ export class RequestInput {
     return this.context.endpoint.options;
   }
 
-  /** The query, which is read once. @throws a 414 problem for too many parameters. */
+  /** The query. @throws a 414 problem for too many parameters. */
   get query(): readonly Pair[] {
-    return (this.pairs ??= queryOf(this.req, this.options.limits.fields));
+    const { req, options } = this;
+    const { fields } = options.limits;
+    const last = lastQuery.get(req);
+    if (last?.url === req.url && last.fields === fields) return last.pairs;
+    const pairs = queryOf(req, fields);
+    lastQuery.set(req, { url: req.url, fields, pairs });
+    return pairs;
   }
 
   /** Why the body has no values; undefined if it may have some. */
@@ -61,6 +65,9 @@ export class RequestInput {
     return this.context.locationOf(source, name);
   }
 }
+
+/** The query that was read last of each request: a handler may ask for many values one by one (`queryValue`). */
+const lastQuery = new WeakMap<Request, { url: string; fields: number; pairs: readonly Pair[] }>();
 
 /** Reads the query from the URL: the form of `req.query` depends on the application's query parser. */
 function queryOf({ url }: Request, limit: number): readonly Pair[] {
