@@ -67,7 +67,7 @@ export { valueParserFor, type ValueParser } from './binding/types/value-parser';
 export type { Bind, SentParts, SentValues } from './binding/bind';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';
 export type { BindingLimits } from './binding/reading/limits';
-export type { UploadOptions } from './binding/input/upload-storage';
+export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions } from './binding/declaration/property';
 export type {
   AnyClass,

@@ -10,6 +10,7 @@ import { endpointFor, type Endpoint } from './endpoint';
 import { BinderContext } from './input/binder-context';
 import { jsonIn, type Body } from './input/body';
 import { mergeBinding, type BindingOptions } from './options';
+import { exactText } from './types/exact-text';
 import type { AnyType, Infer } from './types/property-type';
 
 type Scalar = string | number | bigint | boolean;
@@ -129,7 +130,11 @@ function bodyOf({ body, form }: SentParts, { plan }: Endpoint): Body {
   if (form !== undefined) return { kind: 'form', form: { fields: pairsOf(form), files: [] } };
   if (body === undefined || !plan) return { kind: 'none' };
   const bytes = bytesIn(body);
-  const text = bytes ? bytes.toString() : typeof body === 'string' ? body : JSON.stringify(body);
+  const text = bytes
+    ? bytes.toString()
+    : typeof body === 'string'
+      ? body
+      : (exactText(body, undefined, (_name, one) => one) ?? '');
   return plan.body.text ? { kind: 'text', text, form: undefined } : jsonIn(text, plan.body);
 }
 

@@ -6,8 +6,7 @@ import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
 import type { Binder, Modifier } from './input/binder-context';
 import type { ResolvedOptions } from './input/endpoint';
-import type { UploadOptions } from './input/upload-storage';
-import { uploadReader } from './input/uploads';
+import { uploadReader, type UploadOptions } from './input/uploads';
 import { checkOperation, type OperationOptions } from './operation-options';
 import { FIELD_SOURCES } from './plan/source-properties';
 import type { BindingFailure } from './reading/failures';
@@ -151,7 +150,10 @@ function isBinder(value: unknown): boolean {
 /** Excludes functions, which the compiler takes for binders because of `Function.prototype.bind`. */
 type BinderObject<T> = Binder<T> & { readonly [Symbol.hasInstance]?: never };
 
-/** @throws TypeError for an unknown option or an invalid value. */
+/**
+ * @param Dto the dto of the endpoint, by which its context is found.
+ * @throws TypeError for an unknown option or an invalid value.
+ */
 export function resolveOptions(given: BindingOptions, Dto?: AnyType): ResolvedOptions {
   checkOptions('bindRequest', given, bindingRules);
   const options = bindingSnapshot(given);

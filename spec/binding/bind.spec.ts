@@ -81,7 +81,7 @@ it('binds every source of a request that was not sent over HTTP', async () => {
 it.each<[string, SentParts]>([
   ['text', { body: '{"total":"9007199254740993"}' }],
   ['bytes', { body: Buffer.from('{"total":9007199254740993}') }],
-  ['a value', { body: { total: '9007199254740993' } }],
+  ['a value', { body: { total: 9007199254740993n } }],
   ['an object that writes itself', { body: { toJSON: () => ({ total: '9007199254740993' }) } }],
   ['a form', { form: { total: 9007199254740993n } }],
 ])('takes a body as %s', async (_title, sent) => {

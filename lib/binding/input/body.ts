@@ -7,11 +7,9 @@ import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { BodyUse } from '../plan/body-use';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
-import { textIn, textIsGone } from './body-text';
 import { canBeStreamed, formIn, streamForm } from './form-body';
-import { accepts, unsupported, type Incoming } from './incoming';
+import { accepts, textIn, unsupported, type Incoming } from './incoming';
 import type { ResolvedOptions } from './endpoint';
-import { originOf, originUnknown } from './text-origin';
 
 /** The body of a request as the dto can use it. `none`: the request has none, or the dto uses none. */
 export type Body =
@@ -70,26 +68,15 @@ function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
 
 /** Reads the text of the body for `plainText()`, and the form, too, if the body is one. */
 async function textBody(received: Received, incoming: Incoming): Promise<Body> {
-  const { req, mediaType, kind, options } = incoming;
-  // The value of a JSON string is not the text of the body.
-  const isParsed =
-    kind === 'json' &&
-    received.kind === 'parsed' &&
-    typeof received.body === 'string' &&
-    originOf(received.body, req, mediaType) !== 'text parser';
-  if (isParsed) throw textIsGone(mediaType);
+  const { mediaType, kind, options } = incoming;
   const text = await textIn(received, mediaType, options.limits);
   const isForm = kind !== 'json' && accepts(kind, incoming);
   return { kind: 'text', text, form: isForm ? await formIn(received, incoming) : undefined };
 }
 
-function jsonBody(received: Received, { req, mediaType, use, options: { limits } }: Incoming): Awaitable<Body> {
-  if (received.kind === 'parsed') {
-    const { body } = received;
-    const origin = typeof body === 'string' ? originOf(body, req, mediaType) : 'JSON parser';
-    if (origin === 'JSON parser') return { kind: 'json', value: body };
-    if (origin === 'unknown') throw originUnknown();
-  }
+/** Text that an earlier parser has left is that of the body; anything else is the value that it has made of it. */
+function jsonBody(received: Received, { mediaType, use, options: { limits } }: Incoming): Awaitable<Body> {
+  if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
   return after(textIn(received, mediaType, limits), text => jsonIn(text, use));
 }
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type multer from 'multer';
-import { makeTemporaryFolder, type TemporaryFolder } from '../../body/spool/temporary-folder';
+import { makeTemporaryFolder, PREFIX, type TemporaryFolder } from '../../body/spool/temporary-folder';
 import { ClientGone } from '../../http/client-gone';
 
 /**
@@ -50,4 +51,26 @@ export class DiskStorage implements multer.StorageEngine {
     await pipeline(content, file);
     return { destination, filename, path, size: file.bytesWritten };
   }
+}
+
+/**
+ * Returns the folder for uploads, and makes it if it does not exist.
+ * @throws TypeError if it cannot be made or written to.
+ */
+export function uploadDirectory(directory = tmpdir()): string {
+  try {
+    mkdirSync(directory, { recursive: true });
+    // Only making something tells whether it can be written to.
+    rmdirSync(mkdtempSync(join(directory, PREFIX)));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    // A full disk may have room again, and answers with a problem until then.
+    if (code !== 'ENOSPC')
+      throw new TypeError(
+        `bindRequest: the folder for uploads ${JSON.stringify(directory)} cannot be written to (${message}). ` +
+          'Name a folder in uploads.directory to which the user of this process may write.',
+        { cause: error },
+      );
+  }
+  return directory;
 }

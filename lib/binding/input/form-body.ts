@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { formLeftAsText, tooManyFields } from '../../body/content/errors';
-import { valuesByName, type Form, type PartsTaken } from '../../body/form/form';
+import { valuesByName, type Form } from '../../body/form/form';
 import { readForm } from '../../body/form/read-form';
 import { isUntouched, receivedAsForm } from '../../body/receive';
 import { checkDeclaredLength, chunksOf } from '../../body/stream/chunks';
@@ -9,9 +8,7 @@ import { readPairs, type Pair } from '../../body/content/urlencoded';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { convertedText } from '../reading/converted-text';
 import type { ResolvedLimits } from '../reading/limits';
-import { textIn } from './body-text';
-import type { Incoming } from './incoming';
-import { onRefusal } from './refusals';
+import { textIn, type Incoming } from './incoming';
 import type { FormReader } from './uploads';
 
 /**
@@ -34,8 +31,7 @@ export async function streamForm(incoming: Incoming): Promise<Form | undefined> 
     const first = await rest.next();
     if (first.done) return undefined;
     const chunks = startingWith(first.value, rest);
-    const parts = partsNoting(incoming);
-    const form = await readUpload(incoming, formOptions => readForm(chunks, req, { ...formOptions, parts }));
+    const form = await readUpload(incoming, formOptions => readForm(chunks, req, formOptions));
     // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);
     receivedAsForm(req, form, body);
@@ -57,44 +53,12 @@ export function formIn(received: Received, incoming: Incoming): Awaitable<Form> 
   return incoming.kind === 'multipart' ? multipartIn(received, incoming) : urlEncodedIn(received, incoming);
 }
 
-/** The files of each form that were not stored, by their names, and whether they were JSON. */
-const notStored = new WeakMap<IncomingMessage, Map<string, boolean>>();
-
-/** Notes the files that are not stored: they are lost for everyone who reads the form later. */
-function partsNoting({ req, use }: Incoming): PartsTaken {
-  const jsonNames = new Set<string>();
-  return {
-    takesJson(name) {
-      jsonNames.add(name);
-      return use.takesJson(name);
-    },
-    takesFile(name) {
-      if (use.takesFile(name)) return true;
-      const names = notStored.get(req) ?? new Map<string, boolean>();
-      notStored.set(req, names.set(name, jsonNames.has(name)));
-      return false;
-    },
-  };
-}
-
-/** @throws Error if the dto declares a file that an earlier `bindRequest()` has not stored: no client is to blame. */
-function checkStored({ req, use }: Incoming): void {
-  for (const [name, isJson] of notStored.get(req) ?? [])
-    if (use.bindsFile(name) || (isJson && use.takesJson(name)))
-      throw new Error(
-        `bindRequest: the file ${JSON.stringify(name.slice(0, 80))} was sent, and is lost: an earlier ` +
-          'bindRequest() has read the form for another dto, which does not declare it. Declare it there, too, for ' +
-          'example as optional(file), or put the bindRequest() of this dto first.',
-      );
-}
-
 function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
   switch (received.kind) {
     case 'none':
       return { fields: [], files: [] };
     case 'parsed':
       if (typeof received.body === 'string') throw formLeftAsText();
-      checkStored(incoming);
       return { fields: boundedPairs(received.body, incoming.options.limits), files: received.files };
     case 'bytes':
     case 'file':
@@ -108,11 +72,8 @@ function urlEncodedIn(received: Received, { mediaType, options: { limits } }: In
   return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
 }
 
-async function readUpload({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> {
-  const { form, discard } = await options.readUpload(read, req, res, use);
-  onRefusal(req, discard);
-  return form;
-}
+const readUpload = ({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> =>
+  options.readUpload(read, req, res, use);
 
 function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
   const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(asObject(body));

@@ -5,8 +5,6 @@ export interface BodyUse extends PartsTaken {
   readonly json: boolean;
   readonly form: boolean;
   readonly text: boolean;
-  /** True for the name of a file that a property may be bound from. */
-  readonly bindsFile: (name: string) => boolean;
   /** True if JSON numbers must keep all their digits, for a `long` or a `decimal`. */
   readonly needsExactNumbers: boolean;
 }

@@ -1,13 +1,13 @@
 import { finderOf } from '../reading/name-parts';
-import { hasFile, mayTakeFiles, notNull, type Codec } from '../types/codec';
+import { hasFile, notNull, type Codec } from '../types/codec';
 import { takesJsonAt } from '../types/schema';
 import type { BodyUse } from './body-use';
 import type { SourceProperty } from './source-properties';
 
 /** How the parts of a multipart form are used. */
-type PartsUse = Pick<BodyUse, 'takesFile' | 'takesJson' | 'bindsFile'>;
+type PartsUse = Pick<BodyUse, 'takesFile' | 'takesJson'>;
 
-export const noParts: PartsUse = { takesFile: () => false, takesJson: () => false, bindsFile: () => false };
+export const noParts: PartsUse = { takesFile: () => false, takesJson: () => false };
 
 /**
  * Decides which files of a form are kept: those whose name is declared, even if only to refuse them there; all, if a
@@ -24,10 +24,6 @@ export function partsFor(sourceProperties: readonly SourceProperty[]): PartsUse 
   const takesAll = root?.kind === 'schema';
   return {
     takesFile: name => takesAll || codecOf(name) !== undefined,
-    bindsFile(name) {
-      const codec = codecOf(name);
-      return codec ? mayTakeFiles(codec) || hasFile(codec) : takesAll;
-    },
     takesJson(name) {
       const codec = codecOf(name);
       return codec ? !hasFile(codec) : takesAll && takesJsonAt(root, name);

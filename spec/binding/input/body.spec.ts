@@ -178,7 +178,7 @@ describe('no body at all', () => {
       expect((await bind(Dto, { ...elsewhere, json }, options)).status).toBe(200);
   });
 
-  it.each(['\u00a0', '\v', '\f', '\u2003\n', '\ufeff\ufeff', '\u2028'])(
+  it.each(['\u00a0', '\v', '\f', '\u2003\n', '\u2028'])(
     'JSON of the text %j is malformed: these are no blanks of JSON (RFC 8259, section 2)',
     async json => {
       class Optional extends dto({ v: optional(string) }) {}

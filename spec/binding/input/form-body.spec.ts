@@ -1,15 +1,12 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
-import { z } from 'zod';
 import {
   bindRequest,
   dto,
   field,
   file,
   formField,
-  fromForm,
   idempotency,
-  list,
   optional,
   string,
   type AnyType,
@@ -57,31 +54,6 @@ describe('a form that two dtos are bound from', () => {
   const title = ['title', 't'] as const;
   const line = ['line', new File(['{"sku":"a"}'], 'blob', { type: 'application/json' })] as const;
   const stored = expect.objectContaining({ originalname: 'a.png' }) as unknown;
-  const lost = (name: string): unknown[] => [
-    500,
-    `bindRequest: the file "${name}" was sent, and is lost: an earlier bindRequest() has read the form for another dto, which does not declare it. Declare it there, too, for example as optional(file), or put the bindRequest() of this dto first.`,
-  ];
-
-  it.each<[string, AnyType, Sent['multipart'] & object, string]>([
-    ['a file', Pictured, [title, photo], 'photo'],
-    ['a file in another case', Pictured, [title, ['Photo', photo[1]]], 'Photo'],
-    ['a file that may be missing', dto({ photo: optional(file) }), [title, photo], 'photo'],
-    ['a list of files', dto({ photo: list(file) }), [title, ['photo[0]', photo[1]]], 'photo[0]'],
-    [
-      'a file below a name',
-      dto({ all: fromForm(dto({ car: dto({ photo: file }) })) }),
-      [title, ['car.photo', photo[1]]],
-      'car.photo',
-    ],
-    ['a schema', dto({ photo: formField(z.any()) }), [title, photo], 'photo'],
-    ['a schema that takes all names', dto({ all: fromForm(z.object({ photo: z.any() })) }), [title, photo], 'photo'],
-    ['an object that is sent as a file of JSON', dto({ line: Line }), [title, line], 'line'],
-  ])(
-    'is an error for the application if the second declares a file that the first does not: %s',
-    async (_what, second, sent, name) => {
-      expect(await two(Titled, second, sent)).toEqual(lost(name));
-    },
-  );
 
   it('is bound to both if the first declares the file, or if they are swapped', async () => {
     class Both extends dto({ title: formField(string), photo: optional(file) }) {}
