@@ -24,7 +24,6 @@ export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/optio
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
 export type { RequestIdempotency } from './idempotency/run/request-idempotency';
-export type {} from './idempotency/run/express-types';
 export type { Acquisition, LeaseStore, RunFacts, RunQuery, RunRecord } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
 export { postgresLeases, type PostgresLeasesOptions, type PostgresPool } from './idempotency/stores/postgres/leases';

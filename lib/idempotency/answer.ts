@@ -2,9 +2,9 @@ import { removeLeftFiles } from '../body/left-behind';
 import { Problem } from '../problems/problem';
 import type { Exchange } from './exchange/exchange';
 import type { Outcome } from './outcome';
-import { echoKey } from './run/echo-key';
+import { echoKey } from './run/request-idempotency';
 import { replay } from './run/replay';
-import { leaveUnguarded } from './unguarded';
+import { leaveUnguarded } from './mounted';
 
 /** The outcomes of a request whose handler does not run, because another has run, or runs. */
 const DUPLICATE: readonly Outcome['kind'][] = ['replayed', 'in-flight', 'key-reused', 'response-unavailable'];

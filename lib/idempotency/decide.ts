@@ -1,10 +1,12 @@
 import { inspect } from 'node:util';
+import { isPromise } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
-import type { Attempt } from './exchange/attempt';
-import type { Exchange } from './exchange/exchange';
+import { outcomeIfUnanswerable, type Attempt, type Exchange } from './exchange/exchange';
+import { localRun } from './leases/local-runs';
 import { watchForChange } from './leases/waiting';
 import { fingerprintOf, isToken, PURGE, REMEDY } from './leases/token';
-import type { KnownAcquisition } from './leases/valid-answers';
+import type { KnownAcquisition } from './leases/lease-store';
+import type { Outcome } from './outcome';
 import { StoreUnavailable } from './store-calls/store-call';
 
 /** The next step of a request. */
@@ -70,7 +72,8 @@ async function ask(exchange: Exchange, attempt: Attempt): Promise<Decision> {
   } = exchange;
   for (let tries = 0; tries < 2; tries++) {
     const asked = performance.now();
-    const acquisition = await stores.acquire(attempt, leaseDuration);
+    const answer = stores.acquire(attempt, leaseDuration);
+    const acquisition = isPromise(answer) ? await answer : answer;
     if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt, exchange);
     if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
   }
@@ -100,4 +103,39 @@ function decisionFor(
   if (!isSame) return { kind: 'key-reused' };
   // Written out: for an object that is spread and extended, V8 makes a shape each time.
   return acquisition.kind === 'done' ? { kind: 'done', token, waited: false } : acquisition;
+}
+
+/** A decision by which the handler does not run, or not again. */
+type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
+
+/** Finds the outcome of a request whose handler does not run. */
+export async function outcomeWithoutRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
+  const outcome = await outcomeOf(decision, exchange, attempt);
+  return outcomeIfUnanswerable(exchange) ?? outcome;
+}
+
+async function outcomeOf(decision: NotAcquired, { options, stores }: Exchange, attempt: Attempt): Promise<Outcome> {
+  const { key, cacheKey } = attempt;
+  switch (decision.kind) {
+    case 'done':
+      try {
+        const response = await stores.read({ cacheKey, token: decision.token });
+        return response ? { kind: 'replayed', response, waited: decision.waited } : { kind: 'response-unavailable' };
+      } catch (error) {
+        return { kind: 'store-unavailable', hasRun: true, error };
+      }
+    case 'running':
+      return { kind: 'in-flight', msLeft: decision.msLeft };
+    case 'key-reused':
+      return decision;
+    case 'store-unavailable': {
+      const { error, wasRunning } = decision;
+      // This process may know of a run that the store cannot tell of.
+      const known = localRun(cacheKey, options.leases);
+      const isDone = known?.phase === 'storing';
+      return isDone || known || wasRunning || options.whenStoreFails === 'reject'
+        ? { kind: 'store-unavailable', error, hasRun: isDone }
+        : { kind: 'unguarded', error, key, cacheKey };
+    }
+  }
 }

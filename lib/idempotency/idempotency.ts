@@ -6,12 +6,11 @@ import { requireExpressArguments } from '../http/express-arguments';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
-import { decide, type Decision } from './decide';
+import { decide, outcomeWithoutRun, type Decision } from './decide';
 import { answer } from './answer';
-import { identifyAttempt, type Attempt } from './exchange/attempt';
-import { outcomeIfUnanswerable, type Exchange } from './exchange/exchange';
+import { identifyAttempt, outcomeIfUnanswerable, type Attempt, type Exchange } from './exchange/exchange';
 import type { CallersOn } from './identity/caller';
-import { mark, requireRecordable } from './mounted';
+import { letThrough, mark, requireRecordable } from './mounted';
 import type { IdempotencyOptions } from './options/options';
 import { resolveOptions, type ResolvedOptions } from './options/resolved-options';
 import type { Outcome } from './outcome';
@@ -19,8 +18,6 @@ import { purge } from './purge';
 import { Reporter } from './exchange/reporter';
 import { runAndRecord } from './run/run';
 import { TimedStores } from './store-calls/timed-stores';
-import { letThrough } from './unguarded';
-import { outcomeWithoutRun } from './without-run';
 
 /** The options of each middleware, for the API description. */
 export const guards = new Descriptions<ResolvedOptions>('idempotency');
@@ -51,26 +48,6 @@ export function makeIdempotency(
   const options = resolveOptions(given, callers);
   const stores = new TimedStores(options);
 
-  const handle = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
-    const reporter = new Reporter(options.onEvent, req);
-    let isFirst: boolean;
-    try {
-      isFirst = mark(req, options);
-      if (isFirst) requireRecordable(req);
-    } catch (error) {
-      reporter.report(refusal(error));
-      throw error;
-    }
-    if (!isFirst) {
-      next();
-      return;
-    }
-    const exchange = { req, res, next, options, stores, reporter };
-    const outcome = outcomeIfUnanswerable(exchange) ?? (await serve(exchange).catch(refusal));
-    reporter.report(outcome);
-    answer(outcome, exchange);
-  };
-
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
     requireExpressArguments('idempotency', req, next);
     if (letThrough(req, options)) {
@@ -78,7 +55,8 @@ export function makeIdempotency(
       return;
     }
     shareShapes(req, res);
-    handle(req, res, next).catch((error: unknown) => {
+    const exchange = { req, res, next, options, stores, reporter: new Reporter(options.onEvent, req) };
+    handle(exchange).catch((error: unknown) => {
       refuse(error, req, res, next, answering);
     });
   };
@@ -87,11 +65,29 @@ export function makeIdempotency(
   });
 }
 
+/** Answers a request, and reports its outcome. */
+async function handle(exchange: Exchange): Promise<void> {
+  const { req, next, options, reporter } = exchange;
+  let outcome: Outcome | undefined;
+  try {
+    if (mark(req, options)) outcome = outcomeIfUnanswerable(exchange) ?? (await serve(exchange));
+  } catch (error) {
+    outcome = refusal(error);
+  }
+  if (!outcome) {
+    next();
+    return;
+  }
+  reporter.report(outcome);
+  answer(outcome, exchange);
+}
+
 /** THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. */
 async function serve(exchange: Exchange): Promise<Outcome> {
   let attempt: Attempt;
   let decision: Decision;
   try {
+    requireRecordable(exchange.req);
     attempt = await identifyAttempt(exchange);
     decision = await decide(exchange, attempt);
   } catch (error) {

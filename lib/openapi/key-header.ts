@@ -2,7 +2,6 @@ import { CodecTable } from '../binding/plan/codec-table';
 import { assertType } from '../binding/types/assert-type';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
-import { amountText, DURATIONS } from './amounts';
 import { plainJson } from './components';
 import type { ParameterValue } from './placement';
 
@@ -56,12 +55,12 @@ function withPattern(schema: JsonSchema, { keyPattern }: ResolvedOptions): JsonS
 }
 
 function descriptionOf({ swaggerHeaderDescription, cacheDuration, whenKeyReused }: ResolvedOptions): string {
-  const lifetime = amountText(cacheDuration, DURATIONS, 'milliseconds');
   const another = whenKeyReused === 'reject' ? 'is refused with 422' : 'runs';
+  const seconds = cacheDuration / 1_000;
   return (
     swaggerHeaderDescription ??
     "A key of the client's choice, new for each operation and the same for its retries. A retry, which is the same " +
-      `request with the same key, gets the stored response for ${lifetime}. Another request with ` +
+      `request with the same key, gets the stored response for ${seconds} seconds. Another request with ` +
       `this key ${another}.`
   );
 }

@@ -4,7 +4,6 @@ import { isEmptyWithoutBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
-import { amountText, SIZES } from './amounts';
 import type { BodyValue } from './placement';
 import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';
 
@@ -39,15 +38,20 @@ export function requestBodyOf(
   const types = Object.keys(contents);
   if (types.length === 0) return undefined;
   const isForm = types.includes('multipart/form-data');
-  const sizeText = (bytes: number): string => amountText(Math.min(bytes, mostBytes), SIZES, 'bytes');
   return {
     description:
-      `A body has at most ${sizeText(options.limits.bodyBytes)}` +
-      (isForm ? `, a multipart form at most ${sizeText(options.formBytes)} with its files.` : '.'),
+      `A body has at most ${sizeText(Math.min(options.limits.bodyBytes, mostBytes))}` +
+      (isForm ? `, a multipart form at most ${sizeText(Math.min(options.formBytes, mostBytes))} with its files.` : '.'),
     required:
       (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || values.some(value => placedIn(value)?.required),
     content: Object.fromEntries(types.map(type => [type, { ...contents[type], examples }])),
   };
+}
+
+/** Writes a number of bytes in the larger unit of which it is a whole number. */
+function sizeText(bytes: number): string {
+  if (bytes % 1_048_576 === 0) return `${bytes / 1_048_576} MiB`;
+  return bytes % 1_024 === 0 ? `${bytes / 1_024} KiB` : `${bytes} bytes`;
 }
 
 /** Returns the value in the first kind of body that has a place for it. */

@@ -21,16 +21,16 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_755, 58, ['idempotency']],
-  body: [1_236, 19, ['body']],
+  idempotency: [3_725, 50, ['idempotency']],
+  body: [1_240, 19, ['body']],
   binding: [4_920, 92, ['binding']],
-  openapi: [1_270, 17, ['openapi']],
-  client: [570, 9, ['client', 'client.ts']],
+  openapi: [1_250, 16, ['openapi']],
+  client: [560, 9, ['client', 'client.ts']],
   cli: [360, 11, ['cli']],
-  testing: [605, 11, ['testing', 'testing.ts']],
+  testing: [595, 11, ['testing', 'testing.ts']],
   leaves: [
     880,
-    29,
+    28,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };

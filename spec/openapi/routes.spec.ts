@@ -152,6 +152,7 @@ describe('openapi() tells the truth about the paths of', () => {
       app => app.get('/a/', bound, ends).use('/b/', router().get('/', bound)),
       ['get /a/', 'get /b/'],
     ],
+    ['a key in a router beside it', app => app.use('/a', router().use(guard)).post('/b', bound, ends), ['post /b']],
     ['a hidden route behind a key', app => app.post('/a', guard).post('/a', hidden, ends), []],
     [
       'a wildcard alone, in Express 4',

@@ -53,33 +53,26 @@ export interface DepartureTimes {
  * written last, and `cacheDuration` after its client has left at the latest.
  */
 export class Departure {
-  /** In milliseconds of the monotonic clock; undefined while the client is there. */
-  private left: number | undefined;
+  /** When the client left, and when the handler wrote last, in milliseconds of the monotonic clock. */
+  private readonly left = performance.now();
   private wrote: number | undefined;
   private timer: NodeJS.Timeout | undefined;
 
+  /** @param hasBegun true if the handler has written before. */
   constructor(
     private readonly times: DepartureTimes,
+    hasBegun: boolean,
     private readonly onOver: () => void,
-  ) {}
-
-  get hasLeft(): boolean {
-    return this.left !== undefined;
-  }
-
-  /** @param hasBegun true if the handler has written before. */
-  clientLeft(hasBegun: boolean): void {
-    this.left = performance.now();
+  ) {
     if (hasBegun) this.wrote = this.left;
-    this.wait(this.left);
+    this.wait();
   }
 
   /** Notes that the handler has written something. */
   handlerWrote(): void {
-    if (this.left === undefined) return;
     const isFirst = this.wrote === undefined;
     this.wrote = performance.now();
-    if (isFirst) this.wait(this.left);
+    if (isFirst) this.wait();
   }
 
   stop(): void {
@@ -87,18 +80,12 @@ export class Departure {
     this.timer = undefined;
   }
 
-  private wait(left: number): void {
+  private wait(): void {
     const { leaseDuration, cacheDuration } = this.times;
-    const due = Math.min(left + cacheDuration, (this.wrote ?? Infinity) + leaseDuration);
+    const due = Math.min(this.left + cacheDuration, (this.wrote ?? Infinity) + leaseDuration);
     const ms = due - performance.now();
     this.stop();
-    if (ms <= 0) this.onOver();
-    else
-      this.timer = setTimeout(
-        () => {
-          this.wait(left);
-        },
-        Math.min(Math.ceil(ms), MAX_TIMER),
-      ).unref();
+    if (ms > 0) this.timer = setTimeout(this.wait.bind(this), Math.min(Math.ceil(ms), MAX_TIMER)).unref();
+    else this.onOver();
   }
 }

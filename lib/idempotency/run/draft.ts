@@ -1,15 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { HeaderLine, RecordedResponse } from '../responses/recorded-response';
-import {
-  bytesOf,
-  declareLength,
-  headOf,
-  linesOf,
-  setHeaders,
-  trailerLines,
-  type HeadersArgument,
-  type HeadersBefore,
-} from './head';
+import { bytesOf, linesOf, setHead, type HeadersArgument, type HeadersBefore } from './head';
+import { Recording } from './recording';
 import { replay } from './replay';
 
 type Callback = () => void;
@@ -27,9 +19,9 @@ export class Draft {
   private settle: (ended: RecordedResponse | Unfit) => void = () => undefined;
   private readonly methods;
   private readonly headers: readonly HeaderLine[];
-  private hasHead = false;
   private readonly status: readonly [code: number, message: string];
-  private trailers: readonly HeaderLine[] = [];
+  private readonly recording: Recording;
+  private hasHead = false;
   private callback: Callback | undefined;
   private response: RecordedResponse | undefined;
 
@@ -40,9 +32,10 @@ export class Draft {
    */
   constructor(
     private readonly res: ServerResponse,
-    private readonly before: HeadersBefore,
+    before: HeadersBefore,
     private readonly maxBytes: number,
   ) {
+    this.recording = new Recording(res, maxBytes, before);
     this.ended = new Promise(resolve => {
       this.settle = resolve;
     });
@@ -61,7 +54,7 @@ export class Draft {
       flushHeaders: streams,
       end: this.end.bind(this),
       addTrailers: (trailers: OutgoingHttpHeaders) => {
-        this.trailers = trailerLines(trailers);
+        this.recording.keepTrailers(trailers);
       },
     });
   }
@@ -85,32 +78,21 @@ export class Draft {
   }
 
   private writeHead(status: number, reason?: string | HeadersArgument, headers?: HeadersArgument): ServerResponse {
-    const { res } = this;
-    res.statusCode = status;
-    if (typeof reason === 'string') res.statusMessage = reason;
-    const given = typeof reason === 'string' ? headers : (reason ?? headers);
-    if (given) setHeaders(res, given);
+    setHead(this.res, status, reason, headers);
     this.hasHead = true;
-    return res;
+    return this.res;
   }
 
   private end(chunk?: unknown, encoding?: unknown, callback?: unknown): ServerResponse {
-    const { res, before, trailers, maxBytes } = this;
+    const { recording } = this;
     this.callback = [chunk, encoding, callback].find(
       (argument): argument is Callback => typeof argument === 'function',
     );
     const bytes = bytesOf(chunk, encoding);
-    if (!this.hasHead) declareLength(res, res.req.method, bytes.length);
-    const head = headOf(res, res.req.method, before);
-    const body = head.hasContent ? bytes : Buffer.alloc(0);
-    const isWhole = !head.hasContent || head.length === undefined || head.length === body.length;
-    if (body.length > maxBytes) this.settle('too-long');
-    else if (!head.isReplayable || !isWhole) this.settle('not-replayable');
-    else {
-      const { status, reason, headers, removed } = head;
-      this.response ??= { status, reason, headers, removed, body, trailers };
-      this.settle(this.response);
-    }
-    return res;
+    recording.head ??= recording.takeHead(this.hasHead ? undefined : bytes.length);
+    recording.keep(bytes);
+    this.response ??= recording.response;
+    this.settle(this.response ?? (recording.size > this.maxBytes ? 'too-long' : 'not-replayable'));
+    return this.res;
   }
 }

@@ -42,7 +42,7 @@ export function headersBefore(res: ServerResponse): HeadersBefore {
 }
 
 /** Returns the head that is about to be written. */
-export function headOf(res: ServerResponse, method: string | undefined, before: HeadersBefore): Head {
+export function headOf(res: ServerResponse, before: HeadersBefore): Head {
   const declared = res.getHeader('content-length');
   const length = declared === undefined ? undefined : Number(declared);
   const coding = String(res.getHeader('transfer-encoding') ?? 'chunked');
@@ -51,7 +51,7 @@ export function headOf(res: ServerResponse, method: string | undefined, before: 
     reason: res.statusMessage || undefined,
     headers: changesOf(res, before),
     removed: removedFrom(res, before),
-    hasContent: mayHaveContent(method, res.statusCode),
+    hasContent: mayHaveContent(res.req.method, res.statusCode),
     length,
     isReplayable:
       res.statusCode >= 200 &&
@@ -61,9 +61,9 @@ export function headOf(res: ServerResponse, method: string | undefined, before: 
 }
 
 /** Declares the length of the content as node does, if `end` writes the head. */
-export function declareLength(res: ServerResponse, method: string | undefined, length: number): void {
+export function declareLength(res: ServerResponse, length: number): void {
   const isFramed = res.hasHeader('Content-Length') || res.hasHeader('Transfer-Encoding') || res.hasHeader('Trailer');
-  if (!isFramed && mayHaveContent(method, res.statusCode)) res.setHeader('Content-Length', length);
+  if (!isFramed && mayHaveContent(res.req.method, res.statusCode)) res.setHeader('Content-Length', length);
 }
 
 /** Returns what a replay has to set: headers of the body always, of the others those that differ from before. */
@@ -94,8 +94,21 @@ function addCookies(headers: HeaderLine[], name: string, cookies: readonly strin
   if (added.length > 0) headers.push([name, added]);
 }
 
-/** Sets the headers of `writeHead`: an object, a flat list of names and values, or a list of pairs. */
-export function setHeaders(res: ServerResponse, headers: HeadersArgument): void {
+/** Sets what `writeHead` was given; the reason may be left out. */
+export function setHead(
+  res: ServerResponse,
+  status: number,
+  reason: string | HeadersArgument | undefined,
+  headers: HeadersArgument | undefined,
+): void {
+  res.statusCode = Math.trunc(status);
+  if (typeof reason === 'string') res.statusMessage = reason;
+  const given = typeof reason === 'string' ? headers : (reason ?? headers);
+  if (given) setHeaders(res, given);
+}
+
+/** Sets headers: of an object, a flat list of names and values, or a list of pairs. */
+function setHeaders(res: ServerResponse, headers: HeadersArgument): void {
   if (!Array.isArray(headers)) {
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value as OutgoingHttpHeader);
     return;

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { after, recovering, type Awaitable } from '../../basics/awaitable';
 import { noteStoring } from '../leases/local-runs';
 import type { RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -27,35 +28,38 @@ const LONGEST_PAUSE = 1_000;
  * @param response undefined if there is none to keep.
  * @param leaseUntil when the lease expires by our own clock, in milliseconds of the monotonic clock.
  */
-export async function publish(
+export function publish(
   run: RunId,
   response: RecordedResponse | undefined,
   { storeTimeout, cacheDuration, leaseDuration, leases }: ResolvedOptions,
   stores: TimedStores,
   leaseUntil: number,
-): Promise<Publication> {
+): Awaitable<Publication> {
   const until = performance.now() + cacheDuration;
-  const attempt = async (heldUntil: number): Promise<Attempted> => {
+  const write = (deadline: number): Awaitable<Attempted> => {
+    const now = performance.now();
+    const stored = stores.store(run, response, Math.max(1, Math.ceil(until - now)), deadline - now);
+    return after(stored, isOurs => (isOurs ? 'published' : 'taken'));
+  };
+  const attempt = (heldUntil: number): Awaitable<Attempted> => {
     const deadline = performance.now() + storeTimeout;
+    if (deadline < heldUntil) return write(deadline);
     // Extends the lease, or acquires it anew if it has expired: only who has it stores.
-    if (deadline >= heldUntil) {
-      const held = await stores.acquireAgain(run, storeTimeout);
+    return after(stores.acquireAgain(run, storeTimeout), held => {
       if (held.kind === 'running') return 'taken';
       // With our token: an earlier attempt has completed the lease, and its answer was late or lost.
       if (held.kind === 'done') return held.token === run.token ? 'published' : 'overtaken';
-    }
-    const now = performance.now();
-    const isOurs = await stores.store(run, response, Math.max(1, Math.ceil(until - now)), deadline - now);
-    return isOurs ? 'published' : 'taken';
+      return write(deadline);
+    });
   };
-  try {
-    return { kind: (await attempt(leaseUntil)) === 'published' ? 'published' : 'lost' };
-  } catch (error) {
+  const publication = (result: Attempted): Publication => ({ kind: result === 'published' ? 'published' : 'lost' });
+  const storeLater = (error: unknown): Publication => {
     const hasStored = noteStoring(run, response?.body.length ?? 0, leases);
     const interval = Math.min(LONGEST_PAUSE, leaseDuration / RENEWALS_PER_LEASE);
     void keepPublishing(() => attempt(-Infinity), interval, until).then(hasStored);
     return { kind: 'failed', error };
-  }
+  };
+  return recovering(() => after(attempt(leaseUntil), publication), storeLater);
 }
 
 /**
@@ -64,7 +68,7 @@ export async function publish(
  * @param interval milliseconds before each attempt.
  * @param until when the response is no longer of use, in milliseconds of the monotonic clock.
  */
-async function keepPublishing(attempt: () => Promise<Attempted>, interval: number, until: number): Promise<void> {
+async function keepPublishing(attempt: () => Awaitable<Attempted>, interval: number, until: number): Promise<void> {
   let result: Attempted = 'taken';
   while (result === 'taken') {
     await pause(interval, undefined, { ref: false });

@@ -3,22 +3,14 @@ import { Socket } from 'node:net';
 import { types } from 'node:util';
 import { reset } from '../../http/closing';
 import { withHeldEnd, withoutClient } from '../../http/exchange-end';
-import { areTooLong, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
+import type { RecordedResponse } from '../responses/recorded-response';
 import { connectionOf, Departure, type Connection, type DepartureTimes } from './departure';
-import {
-  bytesOf,
-  declareLength,
-  headersBefore,
-  headOf,
-  setHeaders,
-  trailerLines,
-  type Head,
-  type HeadersArgument,
-  type HeadersBefore,
-} from './head';
+import { bytesOf, setHead, type HeadersArgument } from './head';
+import { Recording } from './recording';
 
 type Chunk = string | Uint8Array;
 type Callback = (error?: Error | null) => void;
+type Encoding = BufferEncoding | Callback;
 
 export interface Limits extends DepartureTimes {
   /** Bytes of the body that are kept. */
@@ -32,8 +24,31 @@ export type Ending =
   /** It broke its response off. */
   | { readonly kind: 'cut-off' };
 
-/** Chunks that are joined to one: each that is kept by itself takes some 100 bytes besides its own. */
-const JOINED = 1_000;
+/** Where a response keeps its recorder. */
+const RECORDER = Symbol('recorder');
+type Recorded = ServerResponse & { [RECORDER]: Recorder };
+
+/** The methods of every response that is recorded: to make six functions for each would cost a microsecond. */
+const methods = {
+  writeHead(this: Recorded, status: number, reason?: string | HeadersArgument, headers?: HeadersArgument) {
+    return this[RECORDER].writeHead(status, reason, headers);
+  },
+  write(this: Recorded, chunk: Chunk, encoding?: Encoding, callback?: Callback) {
+    return this[RECORDER].write(chunk, encoding, callback);
+  },
+  end(this: Recorded, chunk?: Chunk | Callback | null, encoding?: Encoding, callback?: Callback) {
+    return this[RECORDER].end(chunk, encoding, callback);
+  },
+  flushHeaders(this: Recorded) {
+    this[RECORDER].flushHeaders();
+  },
+  addTrailers(this: Recorded, trailers: OutgoingHttpHeaders | readonly [string, string][]) {
+    this[RECORDER].addTrailers(trailers);
+  },
+  destroy(this: Recorded, error?: Error) {
+    return this[RECORDER].destroy(error);
+  },
+};
 
 /**
  * Records a response as it leaves, and holds back its end.
@@ -45,29 +60,21 @@ const JOINED = 1_000;
  */
 export class Recorder {
   readonly ending: Promise<Ending>;
-  /** The headers as earlier middlewares have left them. */
-  readonly before: HeadersBefore;
   /** True once the handler has ended its response. */
   hasEnded = false;
   /** True once the end was given to the earlier methods. */
   private isSent = false;
+  readonly recording: Recording;
   private readonly earlier;
-  private readonly ownEnd: ServerResponse['end'];
   private readonly connection: Connection | undefined;
-  private readonly departure: Departure;
   private settle: (ending: Ending) => void = () => undefined;
-  private head: Head | undefined;
   /** The length of the content, if `end` writes the head and so declares it. */
   private wholeLength: number | undefined;
-  private size = 0;
-  /** Undefined if the body is too long to be kept. */
-  private chunks: Buffer[] | undefined = [];
-  /** Number of chunks that have been joined. */
-  private joined = 0;
-  private trailers: readonly HeaderLine[] = [];
   /** The last bytes, which would complete the response. */
   private held: Chunk | undefined;
-  private heldEncoding: BufferEncoding | undefined;
+  private heldEncoding: BufferEncoding = 'utf8';
+  /** Undefined while the client is there. */
+  private departure: Departure | undefined;
   /** The connection that the response was detached from when its client left. */
   private leftSocket: Socket | undefined;
   private hidesDeparture = true;
@@ -81,19 +88,12 @@ export class Recorder {
     this.ending = new Promise(resolve => {
       this.settle = resolve;
     });
-    this.before = headersBefore(res);
-    this.departure = new Departure(limits, () => {
-      this.settle({ kind: 'ended', response: undefined });
-    });
+    this.recording = new Recording(res, limits.maxResponseBytes);
     // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
     const { writeHead, write, end, flushHeaders, addTrailers, destroy } = res;
     this.earlier = { writeHead, write, end, flushHeaders, addTrailers, destroy };
-    res.writeHead = this.writeHead.bind(this);
-    res.write = this.write.bind(this) as typeof res.write;
-    res.end = this.ownEnd = this.end.bind(this) as typeof res.end;
-    res.flushHeaders = this.flushHeaders.bind(this);
-    res.addTrailers = this.addTrailers.bind(this);
-    res.destroy = this.destroy.bind(this);
+    (res as Recorded)[RECORDER] = this;
+    Object.assign(res, methods);
     // The responses of adapters have no connection of node's: they emit `close`, or never notice.
     if (req.socket instanceof Socket) this.connection = connectionOf(req.socket);
     else res.once('close', this.connectionClosed.bind(this));
@@ -107,12 +107,12 @@ export class Recorder {
 
   /** The status that was sent, or will be. */
   get status(): number {
-    return this.head?.status ?? this.res.statusCode;
+    return this.recording.head?.status ?? this.res.statusCode;
   }
 
   /** True if the client has left before it had sent the whole request. */
   get isUploadBrokenOff(): boolean {
-    return this.departure.hasLeft && !this.req.complete;
+    return this.departure !== undefined && !this.req.complete;
   }
 
   /** Lets the handler learn at once when its client leaves, or has left: no response is to be stored. */
@@ -140,10 +140,9 @@ export class Recorder {
       });
     }
     // Loggers report what is sent, whatever the handler has set since.
-    if (this.head) res.statusCode = this.head.status;
+    res.statusCode = this.status;
     // Also without a client: earlier middlewares (a session) do their work at the end.
-    if (held === undefined) this.earlier.end.call(res, undefined, 'utf8');
-    else this.earlier.end.call(res, held, this.heldEncoding ?? 'utf8');
+    this.earlier.end.call(res, held, this.heldEncoding);
     if (res.writableEnded) this.passedOn();
     else res.once('prefinish', this.passedOn.bind(this));
   }
@@ -160,7 +159,7 @@ export class Recorder {
 
   /** Called when the client leaves, or the server or the handler closes the connection. */
   connectionClosed(): void {
-    const { req, res } = this;
+    const { req, res, limits } = this;
     if (this.isSent) return;
     if (this.connection && this.hidesDeparture && res.socket === req.socket && !res.destroyed) {
       this.leftSocket = req.socket;
@@ -169,54 +168,49 @@ export class Recorder {
       if (req.complete) req.destroy = () => req;
     }
     if (this.hidesDeparture) withoutClient.add(res);
-    this.departure.clientLeft(this.head !== undefined);
+    this.departure = new Departure(limits, this.recording.head !== undefined, () => {
+      this.settle({ kind: 'ended', response: undefined });
+    });
     if (this.hasEnded) this.departure.stop();
     res.emit('drain');
     this.onLeft?.();
   }
 
-  private writeHead(status: number, reason?: string | HeadersArgument, headers?: HeadersArgument): ServerResponse {
-    const { res, earlier } = this;
+  writeHead(status: number, reason?: string | HeadersArgument, headers?: HeadersArgument): ServerResponse {
+    const { res, earlier, recording } = this;
     // Node throws its own errors.
-    if (this.head || this.isSent || !(status >= 100 && status <= 999))
+    if (recording.head || this.isSent || !(status >= 100 && status <= 999))
       return Reflect.apply(earlier.writeHead, res, [status, reason, headers]) as ServerResponse;
-    res.statusCode = Math.trunc(status);
-    if (typeof reason === 'string') res.statusMessage = reason;
-    const given = typeof reason === 'string' ? headers : (reason ?? headers);
-    if (given) setHeaders(res, given);
-    if (this.wholeLength !== undefined) declareLength(res, this.req.method, this.wholeLength);
-    const head = headOf(res, this.req.method, this.before);
+    setHead(res, status, reason, headers);
+    const head = recording.takeHead(this.wholeLength);
     earlier.writeHead.call(res, res.statusCode);
-    this.head = head;
-    this.departure.handlerWrote();
+    recording.head = head;
+    this.departure?.handlerWrote();
     return res;
   }
 
-  private write(chunk: Chunk, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
-    const { res, earlier } = this;
+  write(chunk: Chunk, encoding?: Encoding, callback?: Callback): boolean {
+    const { res, earlier, recording } = this;
     const done = typeof encoding === 'function' ? encoding : callback;
     if (this.isWaiting) return afterEnd(done, false);
     if (this.isSent || !isChunk(chunk)) return earlier.write.call(res, chunk, encoding as BufferEncoding, callback);
-    if (!this.head) res.writeHead(res.statusCode);
-    const wasComplete = this.isComplete();
-    const bytes = this.keep(bytesOf(chunk, encoding));
-    this.departure.handlerWrote();
+    this.beginHead();
+    const wasComplete = recording.isComplete();
+    const bytes = bytesOf(chunk, encoding);
+    recording.keep(bytes);
+    this.departure?.handlerWrote();
     if (wasComplete || this.goesOnAlone) return this.accept(done);
-    if (!this.isComplete()) return earlier.write.call(res, bytes, done as never);
+    if (!recording.isComplete()) return earlier.write.call(res, bytes, done as never);
     this.held = bytes;
     // The handler may wait for it before it ends.
     if (done) process.nextTick(done);
     return true;
   }
 
-  private end(
-    chunk?: Chunk | Callback | null,
-    encoding?: BufferEncoding | Callback,
-    callback?: Callback,
-  ): ServerResponse {
-    const { res, earlier } = this;
+  end(chunk?: Chunk | Callback | null, encoding?: Encoding, callback?: Callback): ServerResponse {
+    const { res, earlier, recording } = this;
     const last = typeof chunk === 'function' ? undefined : (chunk ?? undefined);
-    const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
+    const done = typeof chunk === 'function' ? chunk : typeof encoding === 'function' ? encoding : callback;
     if (this.isWaiting && last !== undefined) return afterEnd(done, res);
     if (this.isSent || (last !== undefined && !isChunk(last)))
       return earlier.end.call(res, chunk, encoding as BufferEncoding, callback);
@@ -224,38 +218,36 @@ export class Recorder {
     if (this.isWaiting) return res;
     const bytes = last === undefined ? undefined : bytesOf(last, encoding);
     this.wholeLength = bytes?.length ?? 0;
-    if (!this.head) res.writeHead(res.statusCode);
-    if (bytes && !this.isComplete()) {
+    this.beginHead();
+    if (bytes && !recording.isComplete()) {
       // Node sends text in one piece with the head.
       this.held = typeof last === 'string' ? last : bytes;
-      this.heldEncoding = typeof encoding === 'string' ? encoding : undefined;
+      if (typeof encoding === 'string') this.heldEncoding = encoding;
     }
-    if (bytes) this.keep(bytes);
+    if (bytes) recording.keep(bytes);
     this.hasEnded = true;
     withHeldEnd.add(res);
-    this.departure.stop();
-    this.settle(this.isShort ? this.brokenOff : { kind: 'ended', response: this.whole });
+    this.departure?.stop();
+    this.settle(recording.isShort ? this.brokenOff : { kind: 'ended', response: recording.response });
     return res;
   }
 
   /** Sends the head, unless it is the whole response (HEAD, 204): then it waits like any other last byte. */
-  private flushHeaders(): void {
-    const { res, earlier } = this;
+  flushHeaders(): void {
     if (this.isWaiting) return;
-    if (!this.head) res.writeHead(res.statusCode);
-    if (!this.isComplete() && !this.goesOnAlone) earlier.flushHeaders.call(res);
+    this.beginHead();
+    if (!this.recording.isComplete() && !this.goesOnAlone) this.earlier.flushHeaders.call(this.res);
   }
 
-  private addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
+  addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
     if (this.isWaiting) return;
     this.earlier.addTrailers.call(this.res, trailers);
-    // Node sends those of the last call only.
-    this.trailers = trailerLines(trailers);
+    this.recording.keepTrailers(trailers);
   }
 
-  private destroy(error?: Error): ServerResponse {
+  destroy(error?: Error): ServerResponse {
     const { res, connection } = this;
-    if (this.isWaiting && connection && !this.departure.hasLeft) {
+    if (this.isWaiting && connection && !this.departure) {
       connection.closesAfterEnd = true;
       return res;
     }
@@ -268,10 +260,21 @@ export class Recorder {
     return this.leftSocket ? res : this.earlier.destroy.call(res, error);
   }
 
+  /** Ends the recording: what is written from now on goes to the earlier methods. */
+  stop(): void {
+    this.isSent = true;
+    this.departure?.stop();
+  }
+
+  /** Writes the head through the methods of the middlewares after us: the handler has not written it. */
+  private beginHead(): void {
+    if (!this.recording.head) this.res.writeHead(this.res.statusCode);
+  }
+
   /** The ending of a response that is broken off. A later middleware (compression) may hold one that has ended. */
   private get brokenOff(): Ending {
-    const hasLeft = this.departure.hasLeft && (this.head !== undefined || this.req.complete);
-    const mayHaveEnded = hasLeft || this.res.end !== this.ownEnd;
+    const hasLeft = this.departure !== undefined && (this.recording.head !== undefined || this.req.complete);
+    const mayHaveEnded = hasLeft || this.res.end !== methods.end;
     return mayHaveEnded ? { kind: 'ended', response: undefined } : { kind: 'cut-off' };
   }
 
@@ -282,40 +285,7 @@ export class Recorder {
 
   /** True if the client has left, and the handler does not learn of it. */
   private get goesOnAlone(): boolean {
-    return this.departure.hasLeft && this.hidesDeparture;
-  }
-
-  /** True if a client that has all bytes so far considers the response complete. */
-  private isComplete(): boolean {
-    const { head, size } = this;
-    return head !== undefined && (!head.hasContent || (head.length !== undefined && size >= head.length));
-  }
-
-  private get isShort(): boolean {
-    const { head, size } = this;
-    return head?.length !== undefined && head.hasContent && size < head.length;
-  }
-
-  /** The whole response; undefined if it could not be replayed. */
-  private get whole(): RecordedResponse | undefined {
-    const { head, chunks, trailers, size } = this;
-    if (!head || !chunks || !head.isReplayable || areTooLong(head.headers) || areTooLong(trailers)) return undefined;
-    if (head.hasContent && head.length !== undefined && head.length !== size) return undefined;
-    const { status, reason, headers, removed } = head;
-    const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-    return { status, reason, headers, removed, body, trailers };
-  }
-
-  /** Keeps a part of the body, unless the body is too long. */
-  private keep(bytes: Buffer): Buffer {
-    if (!this.head?.hasContent || bytes.length === 0) return bytes;
-    this.size += bytes.length;
-    if (this.size > this.limits.maxResponseBytes) this.chunks = undefined;
-    const { chunks } = this;
-    if (!chunks) return bytes;
-    chunks.push(bytes);
-    if (chunks.length - this.joined >= JOINED) chunks.push(Buffer.concat(chunks.splice(this.joined++)));
-    return bytes;
+    return this.departure !== undefined && this.hidesDeparture;
   }
 
   /**
@@ -333,16 +303,12 @@ export class Recorder {
 
   /** Tells a handler whose client has left that its run is recorded. */
   private tellWithoutClient(isStored: boolean): void {
-    const { res, leftSocket } = this;
-    if (!leftSocket) return;
-    if (isStored) {
-      // Documented as deprecated; `writableFinished` is read from it.
-      Object.assign(res, { finished: true });
-      res.emit('finish');
-    } else {
-      this.earlier.destroy.call(res);
-      res.emit('close');
-    }
+    const { res } = this;
+    if (!this.leftSocket) return;
+    // Documented as deprecated; `writableFinished` is read from it.
+    if (isStored) Object.assign(res, { finished: true });
+    else this.earlier.destroy.call(res);
+    res.emit(isStored ? 'finish' : 'close');
   }
 
   private showDeparture(): void {
@@ -353,12 +319,6 @@ export class Recorder {
     res.assignSocket(leftSocket);
     this.earlier.destroy.call(res);
     res.emit('close');
-  }
-
-  /** Ends the recording: what is written from now on goes to the earlier methods. */
-  stop(): void {
-    this.isSent = true;
-    this.departure.stop();
   }
 
   /** Lets the connection close: node has the end. */

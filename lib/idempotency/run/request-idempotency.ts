@@ -1,5 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REFUSED } from '../../problems/refuse';
-import type { Attempt } from '../exchange/attempt';
+import type { Attempt } from '../exchange/exchange';
+import type { ResolvedOptions } from '../options/resolved-options';
 
 /** What the handler of a guarded request sees of its guard. */
 export interface RequestIdempotency {
@@ -11,6 +13,16 @@ export interface RequestIdempotency {
   readonly signal: AbortSignal;
   /** "Nothing happened here": the response is sent but not stored, and a retry runs the handler again. */
   forget(): void;
+}
+
+declare global {
+  // eslint-disable-next-line @typescript-eslint/no-namespace -- Express's types are extended in this namespace
+  namespace Express {
+    interface Request {
+      /** The guard of this request; set by `idempotency()`. */
+      idempotency: RequestIdempotency;
+    }
+  }
 }
 
 /** The lease that a handler runs under. Its `signal` aborts when it is over. */
@@ -65,4 +77,23 @@ export class GuardedRequest implements RequestIdempotency {
   get signal(): AbortSignal {
     return this.lease.signal;
   }
+}
+
+/**
+ * Characters that a response header may have (RFC 9110, section 5.5). Node, or an earlier middleware, may accept more.
+ */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Sets the key header before the handler runs, so that it is part of the response that is stored. A key that a header
+ * cannot carry is not echoed.
+ */
+export function echoKey(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { addHeaderToResponse, headerName }: ResolvedOptions,
+): void {
+  const sent: unknown = req.headers[headerName.toLowerCase()];
+  if (!addHeaderToResponse || res.hasHeader(headerName)) return;
+  if (typeof sent === 'string' && HEADER_VALUE.test(sent)) res.setHeader(headerName, sent);
 }

@@ -1,16 +1,17 @@
 import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
+import { isPromise, type Awaitable } from '../../basics/awaitable';
 import { ClientGone } from '../../http/client-gone';
-import type { Attempt } from '../exchange/attempt';
-import type { Exchange } from '../exchange/exchange';
+import type { Attempt, Exchange } from '../exchange/exchange';
 import { noteRunning } from '../leases/local-runs';
 import type { Outcome } from '../outcome';
 import type { RecordedResponse } from '../responses/recorded-response';
-import { echoKey } from './echo-key';
+import { TimedOut, withinTime } from '../store-calls/store-call';
+import { warnOnce } from '../../warnings/warn-once';
 import { publish, type Publication } from './publish';
 import { Recorder, type Ending } from './recorder';
 import { Renewal } from './renewal';
-import { GuardedRequest, HandlerLease } from './request-idempotency';
-import { isWanted } from './should-cache';
+import { echoKey, GuardedRequest, HandlerLease } from './request-idempotency';
 
 /** A handler that runs under a lease. */
 interface Run {
@@ -43,16 +44,23 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
   try {
     const run = prepare(exchange, attempt, asked);
     const begun = performance.now();
-    await callHandler(exchange, attempt, run);
+    try {
+      callHandler(exchange, run);
+    } catch (error) {
+      await stores.releaseQuietly(attempt);
+      throw error;
+    }
     const ending = await run.recorder.ending;
     const handlerMs = performance.now() - begun;
-    const kept = await whatToKeep(exchange, attempt, run, ending);
+    const keeping = whatToKeep(exchange, attempt, run, ending);
+    const kept = isPromise(keeping) ? await keeping : keeping;
     run.renewal.stop();
     if (kept === 'nothing') run.lease.giveBack();
-    const settled =
+    const settling =
       kept === 'nothing'
-        ? await release(exchange, attempt, run)
-        : await publish(attempt, kept === 'record' ? undefined : kept, options, stores, run.renewal.until);
+        ? release(exchange, attempt, run)
+        : publish(attempt, kept === 'record' ? undefined : kept, options, stores, run.renewal.until);
+    const settled = isPromise(settling) ? await settling : settling;
     if (settled.kind === 'lost' && !run.lease.isLost) reporter.reportLostLease();
     return outcomeOf(run, ending, kept, settled, handlerMs);
   } finally {
@@ -88,33 +96,32 @@ function setIdempotency(req: IncomingMessage & { idempotency?: unknown }, guarde
 
 /**
  * Calls what is mounted after `idempotency()`. Express catches what a handler throws; without Express, that arrives
- * here, and gives the lease back, unless the handler had ended its response: then it has run.
+ * here, and ends the lease, unless the handler had ended its response: then it has run.
  */
-async function callHandler({ req, res, next, options, stores }: Exchange, attempt: Attempt, run: Run): Promise<void> {
+function callHandler({ req, res, next, options }: Exchange, { recorder, renewal, lease }: Run): void {
   try {
     echoKey(req, res, options);
     next();
   } catch (error) {
-    if (run.recorder.hasEnded) {
+    if (recorder.hasEnded) {
       process.nextTick(() => {
         throw error;
       });
       return;
     }
-    run.renewal.stop();
-    run.lease.giveBack();
-    run.recorder.stop();
-    await stores.releaseQuietly(attempt);
+    renewal.stop();
+    lease.giveBack();
+    recorder.stop();
     throw error;
   }
 }
 
-async function whatToKeep(
+function whatToKeep(
   { req, options }: Exchange,
   { caller }: Attempt,
   { recorder, verdict }: Run,
   ending: Ending,
-): Promise<Kept> {
+): Awaitable<Kept> {
   if (ending.kind === 'cut-off' || verdict.keepsNothing) return 'nothing';
   const { response } = ending;
   // An error after an upload that broke off, which only `ignoreRequestBody` lets a handler see, is the answer to a part
@@ -122,7 +129,8 @@ async function whatToKeep(
   if (recorder.isUploadBrokenOff && response && response.status >= 400) return 'nothing';
   // If a caller has appeared since, the next request with this key may be another caller's.
   if (!response || caller.hasAppeared()) return 'record';
-  return (await isWanted(response, req, options)) ? response : 'nothing';
+  const { shouldCache } = options;
+  return shouldCache ? ifWanted(response, () => shouldCache(response, req as Request), options.storeTimeout) : response;
 }
 
 /**
@@ -169,4 +177,27 @@ function outcomeOf(
   if (!refusal) return { kind: kept === 'nothing' && isWhole ? 'forgotten' : 'not-stored', ...ran };
   const { reason } = refusal;
   return reason instanceof ClientGone ? { kind: 'abandoned', ...ran } : { kind: 'refused', error: reason, ...ran };
+}
+/**
+ * Asks `shouldCache`, for at most `storeTimeout`. Only `false` means no: the response has ended, so no error handler
+ * could get an error any more, and storing is the safe side.
+ */
+async function ifWanted(response: RecordedResponse, ask: () => unknown, storeTimeout: number): Promise<Kept> {
+  try {
+    const answer = await withinTime(ask(), storeTimeout);
+    if (typeof answer !== 'boolean') {
+      warn(`answered ${answer === null ? 'null' : `a value of type ${typeof answer}`} instead of true or false`);
+    }
+    return answer === false ? 'nothing' : response;
+  } catch (error) {
+    warn(error instanceof TimedOut ? `did not answer within ${storeTimeout} ms` : `threw ${String(error)}`);
+    return response;
+  }
+}
+
+function warn(what: string): void {
+  warnOnce(
+    'BINDONCE_SHOULD_CACHE',
+    `idempotency: shouldCache ${what}, and the response is stored. Correct shouldCache.`,
+  );
 }

@@ -1,11 +1,10 @@
-import { after, type Awaitable } from '../../basics/awaitable';
-import { refuseIfClosed } from '../leases/closable-leases';
-import type { Acquisition } from '../leases/lease-store';
+import { after, recovering, type Awaitable } from '../../basics/awaitable';
+import { validAcquisition, validCompletion, type Acquisition, type KnownAcquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
 import type { RunId } from '../leases/token';
-import { validAcquisition, validCompletion, type KnownAcquisition } from '../leases/valid-answers';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
+import { refuseIfClosed } from '../stores/redis/leases';
 import { callStore, StoreUnavailable } from './store-call';
 
 /** Milliseconds after which a duplicate asks again whether this process has stored the response. */
@@ -19,7 +18,7 @@ export class TimedStores {
    * Asks for the lease. While this process stores the response of a run, that one has it: when the store comes back, a
    * new request must not be faster than the storing. What a lost or late call acquires is released again.
    */
-  async acquire(run: RunId, ms: number): Promise<KnownAcquisition> {
+  acquire(run: RunId, ms: number): Awaitable<KnownAcquisition> {
     const earlier = localRun(run.cacheKey, this.options.leases);
     if (earlier?.phase === 'storing') return { kind: 'running', token: earlier.token, msLeft: STORING_PAUSE };
     const waiting = tooManyWaiting();
@@ -28,19 +27,20 @@ export class TimedStores {
     const releaseAgain = (): void => {
       void this.releaseQuietly(run);
     };
-    try {
-      return await this.acquireFor(run, ms, this.options.storeTimeout, releaseAgain);
-    } catch (error) {
-      releaseAgain();
-      throw this.withReason(error);
-    }
+    return recovering(
+      () => this.acquireFor(run, ms, this.options.storeTimeout, releaseAgain),
+      error => {
+        releaseAgain();
+        throw this.withReason(error);
+      },
+    );
   }
 
   /**
    * Acquires the lease for a run that has, or had, it already.
    * @param within milliseconds until the answer.
    */
-  acquireAgain(run: RunId, within: number): Promise<KnownAcquisition> {
+  acquireAgain(run: RunId, within: number): Awaitable<KnownAcquisition> {
     return this.acquireFor(run, this.options.leaseDuration, within);
   }
 
@@ -104,14 +104,14 @@ export class TimedStores {
     return callStore('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
   }
 
-  private async acquireFor(
+  private acquireFor(
     { cacheKey, token }: RunId,
     ms: number,
     within: number,
     onLate?: () => void,
-  ): Promise<KnownAcquisition> {
+  ): Awaitable<KnownAcquisition> {
     const acquire = (): Awaitable<Acquisition> => this.options.leases.acquire(cacheKey, token, ms);
-    return validAcquisition(await callStore('acquire() of the lease store', acquire, within, onLate));
+    return after(callStore('acquire() of the lease store', acquire, within, onLate), validAcquisition);
   }
 
   /** Adds the reason: a client that is not connected does not say why it is silent, but Keyv has reported it. */

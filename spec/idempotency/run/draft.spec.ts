@@ -23,7 +23,7 @@ describe.each(expressVersions)('a draft of a response, on %s,', (_version, expre
         void recorder.ending.then(() => {
           recorder.finish(true);
         });
-        found = await work(res, () => new Draft(res, recorder.before, limits.maxResponseBytes));
+        found = await work(res, () => new Draft(res, recorder.recording.before, limits.maxResponseBytes));
       });
     const answer = await send((await serve(app)).url);
     return { answer, found };

@@ -121,8 +121,8 @@ describe('a Keyv of version 5 or 6', () => {
   });
 
   it.each<[string, string, () => unknown]>([
-    ['an adapter', 'an object', onRedis],
-    ['a Map', 'a Map', () => new Map()],
+    ['an adapter', 'an instance of KeyvRedis', onRedis],
+    ['a Map', 'an instance of Map', () => new Map()],
     ['a promise', 'a promise: await it first', () => Promise.resolve(new Keyv())],
   ])('is asked for where %s is given', (_title, shown, make) => {
     expect(() => idempotency({ store: make() as never })).toThrow(

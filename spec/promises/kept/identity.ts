@@ -263,7 +263,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'have no effect, in a request or in its duplicate',
     mutant: {
-      file: 'lib/idempotency/unguarded.ts',
+      file: 'lib/idempotency/mounted.ts',
       find: "const isOther = methods !== undefined && !methods.includes(req.method ?? '');",
       replace:
         "const isOther = 'idempotent-replayed' in req.headers || (methods !== undefined && !methods.includes(req.method ?? ''));",

@@ -38,7 +38,7 @@ export const recording: readonly KeptPromise[] = [
     title: 'trailers',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: '    this.trailers = trailerLines(trailers);\n',
+      find: '    this.recording.keepTrailers(trailers);\n',
       replace: '',
     },
   },
@@ -135,8 +135,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'are with the client before it goes on',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: 'if (!this.isComplete() && !this.goesOnAlone) earlier.flushHeaders',
-      replace: 'if (this.hasEnded) earlier.flushHeaders',
+      find: 'if (!this.recording.isComplete() && !this.goesOnAlone) this.earlier.flushHeaders',
+      replace: 'if (this.hasEnded) this.earlier.flushHeaders',
     },
   },
   {
@@ -166,7 +166,7 @@ export const recording: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: 'if (!isNodes) this.settle(this.brokenOff);',
-      replace: "if (!isNodes) this.settle({ kind: 'ended', response: this.whole });",
+      replace: "if (!isNodes) this.settle({ kind: 'ended', response: this.recording.response });",
     },
   },
   {
@@ -175,8 +175,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'the client is gone while the handler runs, which answers with > a head that it has flushed, and end',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: 'if (!this.head?.hasContent || bytes.length === 0) return bytes;',
-      replace: 'if (!this.head?.hasContent || bytes.length === 0 || this.goesOnAlone) return bytes;',
+      find: '    if (bytes) recording.keep(bytes);\n',
+      replace: '    if (bytes && !this.goesOnAlone) recording.keep(bytes);\n',
     },
   },
   {
@@ -207,8 +207,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'while the end of its response is held back: stored',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: "      res.emit('finish');\n",
-      replace: "      res.emit('close');\n",
+      find: "res.emit(isStored ? 'finish' : 'close');",
+      replace: "res.emit('close');",
     },
   },
   {
@@ -219,7 +219,7 @@ export const recording: readonly KeptPromise[] = [
     title: 'the server closes the connection > before a handler writes or while it streams',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: 'this.departure.clientLeft(this.head !== undefined);',
+      find: 'if (this.hidesDeparture) withoutClient.add(res);',
       replace: "this.settle({ kind: 'ended', response: undefined });",
     },
   },
@@ -228,7 +228,7 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/run/departure.spec.ts',
     title: 'and that never ends has run, > leaseDuration after it has written last',
     mutant: {
-      file: 'lib/idempotency/without-run.ts',
+      file: 'lib/idempotency/decide.ts',
       find: "waited: decision.waited } : { kind: 'response-unavailable' };",
       replace: "waited: decision.waited } : { kind: 'in-flight', msLeft: 1 };",
     },
@@ -239,8 +239,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'and that never ends has run, > cacheDuration after the departure if it has written nothing',
     mutant: {
       file: 'lib/idempotency/run/departure.ts',
-      find: 'const due = Math.min(left + cacheDuration,',
-      replace: 'const due = Math.min(left + leaseDuration,',
+      find: 'const due = Math.min(this.left + cacheDuration,',
+      replace: 'const due = Math.min(this.left + leaseDuration,',
     },
   },
   {
@@ -289,8 +289,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'is saved before the client has its answer, and each caller has their own',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: "else this.earlier.end.call(res, held, this.heldEncoding ?? 'utf8');",
-      replace: "else (Object.getPrototypeOf(res) as ServerResponse).end.call(res, held, this.heldEncoding ?? 'utf8');",
+      find: 'this.earlier.end.call(res, held, this.heldEncoding);',
+      replace: '(Object.getPrototypeOf(res) as ServerResponse).end.call(res, held, this.heldEncoding);',
     },
   },
   {
@@ -310,7 +310,7 @@ export const recording: readonly KeptPromise[] = [
     title: 'while its response waits for its turn ends its response, which is replayed',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: 'this.departure.clientLeft(this.head !== undefined);',
+      find: 'if (this.hidesDeparture) withoutClient.add(res);',
       replace: "this.settle({ kind: 'ended', response: undefined });",
     },
   },

@@ -124,9 +124,9 @@ export const running: readonly KeptPromise[] = [
     title: 'server.close() and process.exit() right after a response',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: '    const kept = await whatToKeep(',
+      find: '    const keeping = whatToKeep(',
       replace:
-        '    run.recorder.finish(true);\n    await new Promise(resolve => setTimeout(resolve, 500));\n    const kept = await whatToKeep(',
+        '    run.recorder.finish(true);\n    await new Promise(resolve => setTimeout(resolve, 500));\n    const keeping = whatToKeep(',
     },
   },
   {
@@ -223,7 +223,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/store-faults.spec.ts',
     title: 'a bounded 503, on a connection that goes on; nothing runs twice',
     mutant: {
-      file: 'lib/idempotency/without-run.ts',
+      file: 'lib/idempotency/decide.ts',
       find: "wasRunning || options.whenStoreFails === 'reject'",
       replace: 'wasRunning',
     },
@@ -233,7 +233,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/store-faults.spec.ts',
     title: 'at acquire, and so configured: it runs, within the bound',
     mutant: {
-      file: 'lib/idempotency/without-run.ts',
+      file: 'lib/idempotency/decide.ts',
       find: "wasRunning || options.whenStoreFails === 'reject'",
       replace: 'wasRunning || options.storeTimeout > 0',
     },
@@ -300,7 +300,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/stores/responses.spec.ts',
     title: 'that is of another key gets 503',
     mutant: {
-      file: 'lib/idempotency/stores/stored-response.ts',
+      file: 'lib/idempotency/stores/responses.ts',
       find: 'if (own !== key)',
       replace: 'if (own === undefined)',
     },

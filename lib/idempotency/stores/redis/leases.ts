@@ -1,5 +1,4 @@
 import { checkOptions, text, type Rule } from '../../../options/check';
-import { CLOSED, type ClosableLeases } from '../../leases/closable-leases';
 import type { Acquisition, LeaseStore } from '../../leases/lease-store';
 import { isKeyvLike, prefixFor } from '../keyv-like';
 import { borrow, borrowFrom, type BorrowedClient, type RedisClient } from './client';
@@ -40,10 +39,21 @@ export function redisLeasesFor(adapter: object, namespace: string | undefined): 
   return borrowed && new RedisLeases(borrowed, prefixFor('lease', namespace));
 }
 
+/** Shared by every copy of this module. An application's own lease store may have members with any plain name. */
+const CLOSED = Symbol.for('bindonce.leases.closed');
+
+/** Refuses a call of a Keyv that would open its closed client again. @throws Error if the client is closed. */
+export function refuseIfClosed(leases: LeaseStore & { readonly [CLOSED]?: boolean }): void {
+  if (leases[CLOSED] === true)
+    throw new Error(
+      'The client of the store is closed. Close it only when server.close() has finished and all handlers have ended.',
+    );
+}
+
 /** The number of the last question to Redis. */
 let questions = 0;
 
-class RedisLeases implements ClosableLeases {
+class RedisLeases implements LeaseStore {
   readonly watch?: (key: string, onChange: () => void) => Promise<() => void>;
 
   constructor(
@@ -58,6 +68,7 @@ class RedisLeases implements ClosableLeases {
     this.watch = (key, onChange) => subscriber.watch(prefix + key, onChange);
   }
 
+  /** True while the client is closed. */
   get [CLOSED](): boolean {
     return this.client.isClosed;
   }

@@ -1,7 +1,7 @@
 import express from 'express';
 import { Keyv } from 'keyv';
 import { idempotency } from '../../../lib';
-import { fromStored, toStored } from '../../../lib/idempotency/stores/stored-response';
+import { fromStored, toStored } from '../../../lib/idempotency/stores/responses';
 import { send } from '../../support/listen';
 import { keyed } from '../../support/replays';
 import { serve } from '../../support/serve';
