@@ -23,7 +23,7 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_725, 50, ['idempotency']],
   body: [1_240, 19, ['body']],
-  binding: [4_920, 92, ['binding']],
+  binding: [4_925, 92, ['binding']],
   openapi: [1_250, 16, ['openapi']],
   client: [560, 9, ['client', 'client.ts']],
   cli: [360, 11, ['cli']],

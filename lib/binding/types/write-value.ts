@@ -23,12 +23,16 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       throw refused(codec.name, isPromise(value) ? PROMISE : 'a value that is not an array', 'a ');
     case 'object': {
       const object = objectOf(codec, value);
-      return Object.fromEntries(
-        codec.members.flatMap(member => {
-          const own = writableValue(object, member.property);
-          return own === undefined ? [] : [[member.jsonName, written(member.codec, own)]];
-        }),
-      );
+      const json: Record<string, unknown> = {};
+      for (const member of codec.members) {
+        const own = writableValue(object, member.property);
+        if (own === undefined) continue;
+        const value = written(member.codec, own);
+        // An assignment of `__proto__` would be none. (`Object.fromEntries` takes three times the time of assignments.)
+        if (member.jsonName === '__proto__') Object.defineProperty(json, '__proto__', { value, enumerable: true });
+        else json[member.jsonName] = value;
+      }
+      return json;
     }
     case 'file':
       return value;
