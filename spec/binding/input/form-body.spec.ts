@@ -1,16 +1,6 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
-import {
-  bindRequest,
-  dto,
-  field,
-  file,
-  formField,
-  idempotency,
-  optional,
-  string,
-  type AnyType,
-} from '../../../lib';
+import { bindRequest, dto, field, file, formField, idempotency, optional, string, type AnyType } from '../../../lib';
 import { ask, type Sent } from '../../support/ask';
 
 /** Two `bindRequest()` of one route: what each has bound, or the status and the text of the answer. */
