@@ -12,7 +12,7 @@ import { abandon, refuse } from '../problems/refuse';
 import { endpointFor, endpoints, isBuiltIn, type Endpoint } from './endpoint';
 import type { BindHandler } from './express-types';
 import { BinderContext } from './input/binder-context';
-import { discardStored } from './input/refusals';
+import { discardStored } from './input/uploads';
 import type { BindingOptions } from './options';
 import { bindDeclared } from './request-binder';
 import { writeResponsesAs } from './responses/json-writer';

@@ -64,7 +64,7 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    * `configure()`. Default none.
    */
   valueParsers?: readonly ValueParser[];
-  /** The compiled reader and writer of this endpoint's JSON. Default none. */
+  /** The reader and writer of this endpoint's JSON. Default none. */
   serializerContext?: SerializerContext;
   /**
    * Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names.

@@ -1,10 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { openapi } from '../openapi/openapi';
 import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/openapi-options';
 import { parsedArguments } from './arguments';
-import { defaultExport } from './default-export';
+import { importModule } from './import-module';
 import { loadApplication } from './load-application';
 import { writeOrCheck } from './output-file';
-import { packageOf } from './package-file';
 import { UsageError } from './usage-error';
 
 const usage = `Usage: bindonce openapi <module> [-o <file>] [options]
@@ -58,10 +59,30 @@ async function optionsOf(path: string, { options, title, version }: Given): Prom
     };
   };
   if (options === undefined) return complete({});
-  const check = (given: Partial<OpenApiOptions>): void => {
+  const { default: byDefault } = await importModule(options);
+  // A module that was compiled to CommonJS has its default export as a property of its default export.
+  const { default: given = byDefault } = Object(byDefault) as { default?: unknown };
+  if (typeof given !== 'object' || given === null)
+    throw new UsageError(`${options} has no default export with the options of openapi().`);
+  try {
     checkOpenApiOptions('openapi', complete(given));
-  };
-  return complete(await defaultExport<Partial<OpenApiOptions>>(options, 'openapi()', check));
+  } catch (error) {
+    throw new UsageError(`${options}: ${(error as Error).message}`);
+  }
+  return complete(given);
+}
+
+/**
+ * Returns the package.json of the package that a file belongs to: the nearest one with a name or a version, as those of
+ * build folders may say a `type` only. It is empty if there is none.
+ */
+function packageOf(path: string): Readonly<Record<string, unknown>> {
+  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+    const file = join(folder, 'package.json');
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}';
+    const found = Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
+    if ('name' in found || 'version' in found || dirname(folder) === folder) return found;
+  }
 }
 
 /** Returns a value of package.json as text, unless it is of another kind. Versions that are numbers are common. */

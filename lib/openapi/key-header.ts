@@ -1,3 +1,4 @@
+import { ignoreRejection, isPromise } from '../basics/awaitable';
 import { CodecTable } from '../binding/plan/codec-table';
 import { assertType } from '../binding/types/assert-type';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
@@ -30,6 +31,10 @@ export function keyHeader(guard: ResolvedOptions, inDto: ParameterValue | undefi
 
 function plainExample({ swaggerExampleGenerator: make }: ResolvedOptions): unknown {
   const made = make?.();
+  if (isPromise(made)) {
+    ignoreRejection(made);
+    throw new TypeError('idempotency: swaggerExampleGenerator returned a promise. Return the example itself');
+  }
   return made === undefined ? undefined : plainJson(made);
 }
 

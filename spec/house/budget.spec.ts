@@ -24,9 +24,9 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   idempotency: [3_725, 50, ['idempotency']],
   body: [1_240, 19, ['body']],
   binding: [4_925, 92, ['binding']],
-  openapi: [1_250, 16, ['openapi']],
+  openapi: [1_255, 16, ['openapi']],
   client: [560, 9, ['client', 'client.ts']],
-  cli: [360, 11, ['cli']],
+  cli: [290, 8, ['cli']],
   testing: [595, 11, ['testing', 'testing.ts']],
   leaves: [
     880,

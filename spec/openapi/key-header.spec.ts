@@ -112,4 +112,11 @@ describe('the header of the key is described', () => {
     const Dto = type && dto({ key: fromHeader(type, { name: 'Idempotency-Key' }) });
     expect(await keyHeader(options, Dto)).toMatchObject([{ 'x-idempotency-key': { takesUuids } }]);
   });
+
+  it('not by an example that is a promise: the error says so', async () => {
+    const swaggerExampleGenerator = (): unknown => Promise.reject(new Error('down'));
+    await expect(keyHeader({ swaggerExampleGenerator })).rejects.toThrow(
+      'returned a promise. Return the example itself',
+    );
+  });
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import multer, { type Multer } from 'multer';
+import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
 import { storageProblem } from '../../body/spool/storage-problem';
 import { filesHeldIn, holdingOf, type HeldIn } from '../../body/stream/holding';
@@ -8,7 +9,6 @@ import { checkOptions, oneOf } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
 import { DiskStorage, uploadDirectory } from './disk-storage';
-import { onRefusal } from './refusals';
 
 /** Where uploaded files go. */
 export interface UploadOptions {
@@ -34,6 +34,19 @@ export type ReadUpload = (
   res: ServerResponse,
   parts: PartsTaken,
 ) => Promise<Form>;
+
+/** What removes the files that are stored for a request, while it may still be refused. */
+const stored = new WeakMap<IncomingMessage, readonly (() => Promise<void>)[]>();
+
+/**
+ * Discards the stored files of a request that is refused, by this `bindRequest()` or a later one: they have no owner.
+ * Those of a request that is bound belong to its handler, if a Multer of the application has stored them.
+ */
+export function discardStored(req: IncomingMessage): Awaitable<void> {
+  const discarding = (stored.get(req) ?? []).map(discard => discard());
+  stored.delete(req);
+  if (discarding.length > 0) return Promise.allSettled(discarding).then(() => undefined);
+}
 
 /** How one form is stored. */
 interface Storing extends Pick<FormOptions, 'storage' | 'limits' | 'fileFilter'> {
@@ -74,7 +87,7 @@ export function uploadReader(
     if (isTemporary) onExchangeEnd(req, res, () => void discard([]));
     try {
       const form = await read({ ...settings, fieldsBytes: limits.bodyBytes, formBytes, parts, take });
-      onRefusal(req, () => discard(form.files));
+      stored.set(req, [...(stored.get(req) ?? []), () => discard(form.files)]);
       return form;
     } catch (error) {
       holding.giveBack();

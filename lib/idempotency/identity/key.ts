@@ -34,12 +34,6 @@ export function isKeyMissing(req: IncomingMessage, headerName: string): boolean 
   return lines.length < 2 && isBlank(keyIn(lines));
 }
 
-/** Returns true if `readKey` finds a key in a header of this text. */
-export function isKey(text: string, pattern: RegExp | undefined): boolean {
-  const key = keyIn([text]);
-  return !isBlank(key) && (!pattern || matches(pattern, key));
-}
-
 const keyLines = (req: IncomingMessage, headerName: string): readonly string[] =>
   headerLines(headerName.toLowerCase(), req) ?? [];
 
