@@ -1,13 +1,17 @@
+import { schemaCodec } from '../types/schema';
+import { assertType, isParsable, isSchema } from '../types/assert-type';
+import { parsableCodec } from '../types/parsable';
+import { objectCodec } from '../declaration/object-codec';
+import { isDto } from '../declaration/declarations';
 import { namingErrors } from '../declaration/declaration-error';
 import type { NamingPolicy } from '../types/naming-policy';
 import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
 import { classNameOf } from '../types/class-name';
 import type { Codec } from '../types/codec';
-import type { AnyType, Codecs, Infer } from '../types/property-type';
+import { type AnyType, type Codecs, type Infer, isValueType } from '../types/property-type';
 import { remedyFor } from '../types/class-remedy';
 import { replacedCodec } from '../types/replaced-codec';
-import { ownCodec } from './own-codec';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {
@@ -81,4 +85,13 @@ export class CodecTable implements Codecs {
       throw new TypeError(`${name} has no declared properties and no static tryParse; ${remedyFor(type)}.`);
     return replacedCodec(name, own, parser, converter);
   }
+}
+
+/** Makes a type's own codec; undefined for a class that needs a value parser or a converter. */
+function ownCodec(type: AnyType, codecs: Codecs): Codec | undefined {
+  assertType(type);
+  if (isSchema(type)) return schemaCodec(type);
+  if (isValueType(type)) return type.codec(codecs);
+  const asObject = isDto(type) ? objectCodec(type, codecs) : undefined;
+  return isParsable(type) ? parsableCodec(type, asObject) : asObject;
 }

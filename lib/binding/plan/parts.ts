@@ -1,8 +1,17 @@
+import type { PartsTaken } from '../../body/form/form';
 import { finderOf } from '../reading/name-parts';
 import { hasFile, notNull, type Codec } from '../types/codec';
 import { takesJsonAt } from '../types/schema';
-import type { BodyUse } from './body-use';
 import type { SourceProperty } from './source-properties';
+
+/** Which kinds of body a dto uses. */
+export interface BodyUse extends PartsTaken {
+  readonly json: boolean;
+  readonly form: boolean;
+  readonly text: boolean;
+  /** True if JSON numbers must keep all their digits, for a `long` or a `decimal`. */
+  readonly needsExactNumbers: boolean;
+}
 
 /** How the parts of a multipart form are used. */
 type PartsUse = Pick<BodyUse, 'takesFile' | 'takesJson'>;

@@ -14,7 +14,7 @@ import { needsExactNumbers, notNull, takesFiles, type Codec } from '../types/cod
 import { readFields, readOptionalJson } from '../types/read-json';
 import { assertType, isSchema } from '../types/assert-type';
 import { isOptional, type AnyType, type DtoClass } from '../types/property-type';
-import type { BodyUse } from './body-use';
+import type { BodyUse } from './parts';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
 import { sourcePropertiesOf, type SourceDefaults, type SourceProperty } from './source-properties';

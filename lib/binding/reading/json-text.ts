@@ -86,3 +86,9 @@ function withDoubles(value: unknown): unknown {
   // Object.fromEntries defines properties, so `__proto__` is a name like any other.
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withDoubles(one)]));
 }
+
+/** Splits one value at its commas, unless that makes an empty item: then the comma is part of the text. */
+export function splitAtCommas(text: string): string[] {
+  const parts = text.split(',');
+  return parts.some(part => part.trim() === '') ? [text] : parts;
+}

@@ -1,5 +1,4 @@
-import { splitAtCommas } from '../reading/comma-separated';
-import { isJsonText, jsonInText } from '../reading/json-text';
+import { isJsonText, jsonInText, splitAtCommas } from '../reading/json-text';
 import type { INVALID } from '../reading/location';
 import { type Location } from '../reading/location';
 import type { Sent } from '../reading/name-tree';

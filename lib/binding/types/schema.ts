@@ -1,7 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, ignoreRejection, isPromise, type Awaitable } from '../../basics/awaitable';
-import { splitAtCommas } from '../reading/comma-separated';
-import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
+import { isJsonObject, jsonLike, plainJson, TOO_DEEP, splitAtCommas } from '../reading/json-text';
 import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/location';
 import type { NameTree, Sent } from '../reading/name-tree';
 import type { SchemaCodec } from './codec';

@@ -1,10 +1,9 @@
-import { isPromise } from '../../basics/awaitable';
+import { isPromise, isThenable } from '../../basics/awaitable';
 import { isExactNumber } from '../../body/content/exact-json';
 import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
 import { writableValue } from '../reading/own-value';
 import type { AnyCodec, ObjectCodec } from './codec';
 import { WrittenNumber } from './exact-text';
-import { writableAsSchema } from './schema-writer';
 
 /**
  * Converts a value to what JSON holds for it; null and undefined stay as they are. It gets any value that a handler may
@@ -24,12 +23,16 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       throw refused(codec.name, isPromise(value) ? PROMISE : 'a value that is not an array', 'a ');
     case 'object': {
       const object = objectOf(codec, value);
-      return Object.fromEntries(
-        codec.members.flatMap(member => {
-          const own = writableValue(object, member.property);
-          return own === undefined ? [] : [[member.jsonName, written(member.codec, own)]];
-        }),
-      );
+      const json: Record<string, unknown> = {};
+      for (const member of codec.members) {
+        const own = writableValue(object, member.property);
+        if (own === undefined) continue;
+        const value = written(member.codec, own);
+        // An assignment of `__proto__` would be none. (`Object.fromEntries` takes three times the time of assignments.)
+        if (member.jsonName === '__proto__') Object.defineProperty(json, '__proto__', { value, enumerable: true });
+        else json[member.jsonName] = value;
+      }
+      return json;
     }
     case 'file':
       return value;
@@ -64,4 +67,23 @@ export function asScalar(json: unknown, name: string): unknown {
   const text = asJson(json);
   if (typeof text !== 'object' || text === null) return text;
   throw new TypeError(`The response declares ${name} here, but the handler passed an object.`);
+}
+
+/**
+ * Returns a value that is declared as a schema as it is: schemas say what is read, and check nothing that is written.
+ * @param name of the schema's library.
+ * @throws TypeError for a promise, or an array that has one, which JSON would show as an empty object.
+ */
+function writableAsSchema(value: unknown, name: string): unknown {
+  const refused = (what: string): TypeError =>
+    new TypeError(`The response is declared as a schema of ${name}, but the handler passed ${what}.`);
+  if (isUnawaited(value)) throw refused('a promise: await it first');
+  if (Array.isArray(value) && value.some(isUnawaited))
+    throw refused('a promise in an array: await Promise.all(…) of the array first');
+  return value;
+}
+
+/** Returns true for a promise, also one of another library, such as a query of a database that has not been made. */
+function isUnawaited(value: unknown): boolean {
+  return isThenable(value) && !('toJSON' in value);
 }
