@@ -24,7 +24,7 @@ export const mutations: readonly Mutation[] = [
     line: "if held and string.sub(held, 3) ~= ARGV[2] then return 0 end\nredis.call('SET'",
     broken: "redis.call('SET'",
     // The lease is asked for first where it may have expired.
-    also: { file: 'idempotency/run/publish.js', line: 'if (deadline >= heldUntil)', broken: 'if (heldUntil < 0)' },
+    also: { file: 'idempotency/run/publish.js', line: 'if (deadline < heldUntil)', broken: 'if (heldUntil >= 0)' },
     storm: ['--only', 'server stopped', '--faults', '12'],
     verdict: /published twice|answered in two ways/,
   },
