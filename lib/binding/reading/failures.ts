@@ -28,6 +28,7 @@ export type FailureCode =
   | 'too-many-items'
   | 'index-too-high'
   | 'too-deep'
+  | 'rule'
   | 'schema'
   | 'application';
 
