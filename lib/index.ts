@@ -83,11 +83,13 @@ export { decimal, double, int, long } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */
 export { BigNumber };
 export { guid, uri, uriOf, Version, version } from './binding/types/identifiers';
-export { dateTime, timeSpan } from './binding/types/time';
+export { date, dateTime, time, timeSpan } from './binding/types/time';
 export { enumOf } from './binding/types/enum';
 export { file, type UploadedFile } from './binding/types/file';
 export { list } from './binding/types/list';
 export { lazy, nullable, optional } from './binding/types/wrappers';
+export type { CommonRules, RuledType } from './binding/types/rules';
+export type { BoolRules, DateRules, FileRules, ListRules, NumberRules, StringRules } from './binding/types/rule-kinds';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';
 export type { ProblemCode } from './problems/catalogue';

@@ -9,7 +9,7 @@ import type { WholeBody } from './plan/whole-source';
 import type { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
 import { takesNull } from './types/codec';
-import { readNothing, readOptionalJson } from './types/read-json';
+import { emptyList, readNothing, readOptionalJson } from './types/read-json';
 import { RequestInput } from './sources/request-input';
 import { sourcesInOrder } from './sources/order';
 
@@ -71,7 +71,8 @@ function bindWhole({ kind, member }: WholeBody, input: RequestInput, found: Foun
       // A body `null` has no values, like no body at all, unless the type accepts null.
       if (body.kind === 'json' && (body.value !== null || takesNull(codec)))
         found.put(index, readOptionalJson(member, body.value, input.locationOf('json', '')));
-      if (body.kind === 'none' && required && isEmptyWithoutBody(member, req.method)) found.put(index, []);
+      if (body.kind === 'none' && required && isEmptyWithoutBody(member, req.method))
+        found.put(index, emptyList(codec, input.locationOf('json', '')));
       return;
     case 'text':
       if (body.kind === 'text') found.put(index, body.text);

@@ -312,7 +312,7 @@ describe('the payment of an amount above zero', () => {
         const { status, text } = await post(url, '/payments', { amount });
         expect(status).toBe(400);
         expect(JSON.parse(text)).toMatchObject({
-          errors: [{ name: 'amount', detail: 'The amount must be above zero.' }],
+          errors: [{ name: 'amount', detail: `The value ${amount} must be above 0.` }],
         });
       }
       expect((await post(url, '/payments', { amount: 4.5 })).status).toBe(201);

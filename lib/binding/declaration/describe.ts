@@ -1,6 +1,14 @@
 import BigNumber = require('bignumber.js');
 import { isExactNumber, parseExactly } from '../../body/content/exact-json';
-import { isCollection, notNull, takesFiles, type Codec, type CodecMember, type ScalarCodec } from '../types/codec';
+import {
+  isCollection,
+  notNull,
+  takesFiles,
+  type Codec,
+  type CodecMember,
+  type ListCodec,
+  type ScalarCodec,
+} from '../types/codec';
 import { exactText } from '../types/exact-text';
 import { orNull, type JsonSchema, type Schemas } from '../types/json-schema';
 import { requiresValue } from '../types/schema';
@@ -15,7 +23,7 @@ export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
     case 'nullable':
       return orNull(schemas.of(codec.inner));
     case 'list':
-      return arrayOf(codec.item, schemas.of(codec.item), schemas);
+      return arrayOf(codec, schemas.of(codec.item), schemas);
     case 'object':
       // A class without a name may contain itself, too.
       return schemas.named(codec, codec.name === 'object' ? 'Dto' : codec.name, inside => {
@@ -31,7 +39,8 @@ export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
         type: 'string',
         format: 'binary',
         contentMediaType: 'application/octet-stream',
-        ...(schemas.limits && { maxLength: schemas.limits.fileBytes }),
+        ...codec.keywords,
+        ...limited(codec.keywords?.['maxLength'], 'maxLength', schemas.limits?.fileBytes),
       };
     case 'schema':
       return schemas.ofStandard(codec.standard);
@@ -50,7 +59,7 @@ export function schemaOfText(codec: Codec, schemas: Schemas): JsonSchema | undef
   const type = notNull(codec);
   if (type.kind === 'scalar') return type.schemaOfText;
   const item = type.kind === 'list' ? schemaOfText(type.item, schemas) : undefined;
-  return item && type.kind === 'list' ? arrayOf(type.item, item, schemas) : undefined;
+  return item && type.kind === 'list' ? arrayOf(type, item, schemas) : undefined;
 }
 
 /** Describes an object under the names that it has in a form or a query. */
@@ -65,12 +74,18 @@ export function schemaOfNames(codec: Codec, schemas: Schemas): JsonSchema {
 const isNeededName = (member: CodecMember): boolean => !isCollection(member.codec) && mustBeSent(member);
 
 /** Describes an array, and the number of items that the endpoint takes. */
-function arrayOf(item: Codec, items: JsonSchema, { limits }: Schemas): JsonSchema {
+function arrayOf({ item, keywords }: ListCodec, items: JsonSchema, { limits }: Schemas): JsonSchema {
   const areFiles = takesFiles(item);
   // The files of a list of lists are sent under one name, too: each is a list of its own.
   if (areFiles && isCollection(item)) return items;
   const most = limits && (areFiles ? Math.min(limits.items, limits.files) : limits.items);
-  return { type: 'array', items, ...(most !== undefined && { maxItems: most }) };
+  return { type: 'array', items, ...keywords, ...limited(keywords?.['maxItems'], 'maxItems', most) };
+}
+
+/** Returns the smaller of the limits of a type and an endpoint. */
+function limited(own: unknown, keyword: string, most: number | undefined): JsonSchema {
+  const limit = Math.min(typeof own === 'number' ? own : Infinity, most ?? Infinity);
+  return limit === Infinity ? {} : { [keyword]: limit };
 }
 
 /**
@@ -109,6 +124,7 @@ export function memberSchema(member: CodecMember, schemas: Schemas): JsonSchema 
 /** Returns true if a request without the value is refused: a schema may have a value of its own for it. */
 export function mustBeSent({ required, codec }: CodecMember): boolean {
   const type = notNull(codec);
+  if (type.kind === 'scalar') return required && type.whenMissing === undefined;
   return required && (type.kind !== 'schema' || requiresValue(type));
 }
 

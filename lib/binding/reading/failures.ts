@@ -14,6 +14,7 @@ import type { ResolvedLimits } from './limits';
  * - `too-many-items`: a collection has more items than `limits.items` allows.
  * - `index-too-high`: an index in a name is higher than `limits.items` allows.
  * - `too-deep`: objects and lists, or the parts of a name, are nested deeper than `limits.depth` allows.
+ * - `rule`: the value breaks a rule of its type; for a `check`, the message is what that returned.
  * - `schema`: a Standard Schema refuses the value; the message is the schema's.
  * - `application`: a binder or a modifier has called `context.fail()`.
  */
@@ -28,6 +29,7 @@ export type FailureCode =
   | 'too-many-items'
   | 'index-too-high'
   | 'too-deep'
+  | 'rule'
   | 'schema'
   | 'application';
 

@@ -1,3 +1,4 @@
+import BigNumber = require('bignumber.js');
 import type { ProblemLocation } from '../../problems/problem';
 import { isExactNumber } from '../../body/content/exact-json';
 import type { Failures, FailureCode, FailureFacts } from './failures';
@@ -141,6 +142,14 @@ export class Location {
     });
   }
 
+  /** Reports a value that breaks a rule of its type. @param says completes the sentence "The value … must …". */
+  failRule(noun: 'value' | 'list' | 'file', value: unknown, says: string): Invalid {
+    if (this.failures.leavesOut()) return INVALID;
+    const quoted = noun === 'value' && this.mayQuote ? quote(value) : undefined;
+    const subject = quoted === undefined ? `The ${noun}` : `The value ${quoted}`;
+    return this.fail('rule', `${subject} must ${says}.`, quoted === undefined ? {} : { value: quoted });
+  }
+
   failCount(count: number, expected: string): Invalid {
     return this.fail('several-values', `There are ${count} values where one is expected.`, {
       count,
@@ -189,6 +198,8 @@ export class Location {
 /** Quotes a value without calling its methods: `{"toString": 1}` is JSON, too. */
 function quote(value: unknown): string {
   if (isExactNumber(value)) return cut(value.value, LONGEST.value);
+  if (BigNumber.isBigNumber(value)) return cut(value.toFixed(), LONGEST.value);
+  if (value instanceof Date) return JSON.stringify(value);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';
   return typeof value === 'string' ? JSON.stringify(cut(value, LONGEST.value)) : cut(String(value), LONGEST.value);
 }

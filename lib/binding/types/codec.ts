@@ -13,8 +13,24 @@ export type Codec<T = unknown> = AnyCodec & { readonly holds?: () => T };
 /** A codec of any values. */
 export type AnyCodec = ScalarCodec | ListCodec | ObjectCodec | NullableCodec | FileCodec | SchemaCodec;
 
+/** A condition on the values of a type. */
+export interface Rule {
+  readonly holds: (value: never) => boolean;
+  /** Completes the sentence "The value … must …". */
+  readonly says: string;
+}
+
+/** What holds for the values of a type, besides what the type itself says. */
+interface Ruled {
+  readonly rules?: readonly Rule[];
+  /** Rules of the application. */
+  readonly checks?: readonly ((value: never) => unknown)[];
+  /** The rules in JSON Schema. */
+  readonly keywords?: JsonSchema;
+}
+
 /** One value, which is one text. */
-export interface ScalarCodec {
+export interface ScalarCodec extends Ruled {
   readonly kind: 'scalar';
   /** As it appears in messages: "int". */
   readonly name: string;
@@ -34,6 +50,8 @@ export interface ScalarCodec {
   readonly refusal?: ((value: unknown) => string | undefined) | undefined;
   /** True if any text is a value, also the empty one: then `[WIP]` is text, not broken JSON. */
   readonly takesAnyText?: boolean | undefined;
+  /** The value where none was sent; undefined if one is required. */
+  readonly whenMissing?: unknown;
   /** True if several texts are joined by commas, as repeated headers are (RFC 9110, section 5.3). */
   readonly isJoined?: boolean;
   /** True if JSON numbers must keep all their digits: a double would round them. */
@@ -46,7 +64,7 @@ export interface ScalarCodec {
 }
 
 /** A collection, which is sent as `n`, `n[]` or `n[3]`. */
-export interface ListCodec {
+export interface ListCodec extends Ruled {
   readonly kind: 'list';
   readonly name: string;
   readonly item: Codec;
@@ -77,7 +95,7 @@ export interface NullableCodec {
   readonly inner: Codec;
 }
 
-export interface FileCodec {
+export interface FileCodec extends Ruled {
   readonly kind: 'file';
   readonly name: string;
 }

@@ -1,6 +1,6 @@
 import { describe } from '../../options/check';
 import { isExactNumber } from '../../body/content/exact-json';
-import type { ValueType } from './property-type';
+import type { RuledType } from './rules';
 import { scalar } from './scalar';
 
 type EnumObject = Readonly<Record<string, string | number>>;
@@ -13,7 +13,7 @@ type EnumObject = Readonly<Record<string, string | number>>;
 export function enumOf<const E extends EnumObject | readonly string[]>(
   members: E,
   ...others: never[]
-): ValueType<E extends readonly (infer V)[] ? V : E[keyof E]> {
+): RuledType<E extends readonly (infer V)[] ? V : E[keyof E]> {
   refuseUnlessMembers(members, others);
   const entries: [name: string, value: string | number][] = Array.isArray(members)
     ? members.map((value: string) => [value, value])
@@ -47,7 +47,7 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
           ? // As JSON.parse would read it: 2.50 is 2.5.
             read(String(Number(value.value)))
           : undefined,
-  }) as ValueType<E extends readonly (infer V)[] ? V : E[keyof E]>;
+  }) as RuledType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }
 
 /** @throws TypeError if `members` is neither an enum nor a list of strings, or if members are given without a list. */

@@ -1,8 +1,11 @@
-import type { ValueType } from './property-type';
-import { typeWith } from './scalar';
+import { fileRules, type FileRules } from './rule-kinds';
+import { ruledType, type RuledType } from './rules';
 
 /** An uploaded file, as multer describes it: in memory with `buffer`, on disk with `path`. */
 export type UploadedFile = Express.Multer.File;
 
 /** One uploaded file of a multipart form; `list(file)` for several. */
-export const file: ValueType<UploadedFile> = typeWith<UploadedFile>({ kind: 'file', name: 'file' });
+export const file: RuledType<UploadedFile, FileRules> = ruledType('file', fileRules, () => ({
+  kind: 'file',
+  name: 'file',
+}));

@@ -1,11 +1,12 @@
 import { describe } from '../../options/check';
-import type { ParseResult, ValueType } from './property-type';
+import type { ParseResult } from './property-type';
+import type { RuledType } from './rules';
 import { scalar } from './scalar';
 
 const PLAIN_GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** A GUID, with or without dashes, braces or parentheses; as lower-case text with dashes. */
-export const guid: ValueType<string> = scalar('guid', {
+export const guid: RuledType<string> = scalar('guid', {
   described: 'a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301',
   text(text) {
     if (PLAIN_GUID.test(text)) return text.toLowerCase();
@@ -46,13 +47,13 @@ function hasHugeHost(url: string): boolean {
  * An absolute URL whose scheme is http or https. Other schemes can run code or read files when a browser or a server
  * follows them.
  */
-export const uri: ValueType<URL> = withSchemes('uri', ['http', 'https']);
+export const uri: RuledType<URL> = withSchemes('uri', ['http', 'https']);
 
 /**
  * An absolute URL (WHATWG) of one of these schemes, in any case: `uriOf('https', 'mailto')`.
  * @throws TypeError for an invalid scheme.
  */
-export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): ValueType<URL> {
+export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): RuledType<URL> {
   const isScheme = (scheme: unknown): boolean => typeof scheme === 'string' && /^[a-z][a-z\d+.-]*$/i.test(scheme);
   if ((schemes as readonly unknown[]).length === 0 || !schemes.every(isScheme))
     throw new TypeError(
@@ -62,7 +63,7 @@ export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]):
   return withSchemes(`uri (${schemes.join(', ')})`, schemes);
 }
 
-function withSchemes(name: string, schemes: readonly string[]): ValueType<URL> {
+function withSchemes(name: string, schemes: readonly string[]): RuledType<URL> {
   const protocols = new Set(schemes.map(scheme => `${scheme.toLowerCase()}:`));
   return scalar(name, {
     described: `a URL that begins with ${schemes.map(scheme => `${scheme}:`).join(' or ')}`,
@@ -119,7 +120,7 @@ export class Version {
 }
 
 /** A version number of two to four dotted parts. */
-export const version: ValueType<Version> = scalar('version', {
+export const version: RuledType<Version> = scalar('version', {
   described: 'a version of two to four numbers, for example 1.2.3',
   text(text) {
     const result = Version.tryParse(text);

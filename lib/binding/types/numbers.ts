@@ -3,7 +3,8 @@ import { warnOnce } from '../../warnings/warn-once';
 import { isExactNumber } from '../../body/content/exact-json';
 import { WrittenNumber } from './exact-text';
 import { asJson } from '../reading/json-text';
-import type { ValueType } from './property-type';
+import { numberRules, type NumberRules } from './rule-kinds';
+import type { RuledType } from './rules';
 import { scalar } from './scalar';
 
 const INTEGER = /^[+-]?\d+$/;
@@ -20,75 +21,91 @@ const MAX_LENGTH = 128;
 const LONGEST_TEXT = 1_200;
 
 /** A 32-bit integer: optional sign, digits. */
-export const int: ValueType<number> = scalar('int', {
-  described: 'a whole number from -2147483648 to 2147483647',
-  text: readInt,
-  json(value) {
-    if (typeof value === 'number') return (value | 0) === value ? value | 0 : undefined;
-    return ifNumber(value, readInt);
+export const int: RuledType<number, NumberRules> = scalar(
+  'int',
+  {
+    described: 'a whole number from -2147483648 to 2147483647',
+    text: readInt,
+    json(value) {
+      if (typeof value === 'number') return (value | 0) === value ? value | 0 : undefined;
+      return ifNumber(value, readInt);
+    },
+    schema: { type: 'integer', format: 'int32' },
   },
-  schema: { type: 'integer', format: 'int32' },
-});
+  numberRules,
+);
 
 /** A 64-bit integer, as a bigint. In JSON a number or, for clients without 64-bit numbers, a string. */
-export const long: ValueType<bigint> = scalar('long', {
-  described: 'a whole number of at most 64 bits',
-  text: readLong,
-  json(value) {
-    if (typeof value === 'string') return readLong(value);
-    if (typeof value === 'number' && !Number.isSafeInteger(value)) return undefined;
-    return ifNumber(value, readLong);
+export const long: RuledType<bigint, NumberRules> = scalar(
+  'long',
+  {
+    described: 'a whole number of at most 64 bits',
+    text: readLong,
+    json(value) {
+      if (typeof value === 'string') return readLong(value);
+      if (typeof value === 'number' && !Number.isSafeInteger(value)) return undefined;
+      return ifNumber(value, readLong);
+    },
+    write(value) {
+      if (typeof value === 'bigint') return value;
+      // As a number, 2 ** 60 would be written with the digits of another one, 1152921504606847000.
+      const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);
+      return (isLarge ? readLong(String(BigInt(value as number))) : ifText(value, readLong)) ?? value;
+    },
+    // As a string, too: many clients would round a number.
+    schema: { type: ['string', 'integer'], format: 'int64', pattern: '^[+-]?[0-9]{1,19}$' },
+    writtenSchema: { type: 'integer', format: 'int64' },
+    needsExactNumbers: true,
+    refusal: ifRounded,
   },
-  write(value) {
-    if (typeof value === 'bigint') return value;
-    // As a number, 2 ** 60 would be written with the digits of another one, 1152921504606847000.
-    const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);
-    return (isLarge ? readLong(String(BigInt(value as number))) : ifText(value, readLong)) ?? value;
-  },
-  // As a string, too: many clients would round a number.
-  schema: { type: ['string', 'integer'], format: 'int64', pattern: '^[+-]?[0-9]{1,19}$' },
-  writtenSchema: { type: 'integer', format: 'int64' },
-  needsExactNumbers: true,
-  refusal: ifRounded,
-});
+  numberRules,
+);
 
 /** A finite IEEE 754 double. */
-export const double: ValueType<number> = scalar('double', {
-  described: 'a number from -1.79e308 to 1.79e308',
-  text: readDouble,
-  json: value => (typeof value === 'number' && Number.isFinite(value) ? value : ifNumber(value, readDouble)),
-  schema: { type: 'number', format: 'double' },
-});
+export const double: RuledType<number, NumberRules> = scalar(
+  'double',
+  {
+    described: 'a number from -1.79e308 to 1.79e308',
+    text: readDouble,
+    json: value => (typeof value === 'number' && Number.isFinite(value) ? value : ifNumber(value, readDouble)),
+    schema: { type: 'number', format: 'double' },
+  },
+  numberRules,
+);
 
 /** An exact decimal number (BigNumber) that keeps every digit sent. In JSON a number or a string. */
-export const decimal: ValueType<BigNumber> = scalar('decimal', {
-  described: 'a decimal number of at most 128 characters, for example 12.50',
-  text: readDecimal,
-  json(value) {
-    if (typeof value === 'string') return readDecimal(value);
-    // The digits are those of a JSON number, so they need no check.
-    if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : decimalOf(value.value);
-    if (typeof value !== 'number') return ifNumber(value, readDecimal);
-    return isRounded(value) ? undefined : decimalOf(Object.is(value, -0) ? '-0' : String(value));
+export const decimal: RuledType<BigNumber, NumberRules> = scalar(
+  'decimal',
+  {
+    described: 'a decimal number of at most 128 characters, for example 12.50',
+    text: readDecimal,
+    json(value) {
+      if (typeof value === 'string') return readDecimal(value);
+      // The digits are those of a JSON number, so they need no check.
+      if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : decimalOf(value.value);
+      if (typeof value !== 'number') return ifNumber(value, readDecimal);
+      return isRounded(value) ? undefined : decimalOf(Object.is(value, -0) ? '-0' : String(value));
+    },
+    write(value) {
+      const exact = BigNumber.isBigNumber(value) ? value : ifText(value, readDecimal);
+      return exact ? exactNumber(exact) : value;
+    },
+    schema: {
+      type: ['string', 'number'],
+      format: 'decimal',
+      pattern: '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$',
+      maxLength: MAX_LENGTH,
+      // Pages that send requests begin with it; from the pattern, they make a number of any length.
+      examples: ['12.50'],
+      exclusiveMinimum: -1e129,
+      exclusiveMaximum: 1e129,
+    },
+    writtenSchema: { type: 'number', format: 'decimal' },
+    needsExactNumbers: true,
+    refusal: ifRounded,
   },
-  write(value) {
-    const exact = BigNumber.isBigNumber(value) ? value : ifText(value, readDecimal);
-    return exact ? exactNumber(exact) : value;
-  },
-  schema: {
-    type: ['string', 'number'],
-    format: 'decimal',
-    pattern: '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$',
-    maxLength: MAX_LENGTH,
-    // Pages that send requests begin with it; from the pattern, they make a number of any length.
-    examples: ['12.50'],
-    exclusiveMinimum: -1e129,
-    exclusiveMaximum: 1e129,
-  },
-  writtenSchema: { type: 'number', format: 'decimal' },
-  needsExactNumbers: true,
-  refusal: ifRounded,
-});
+  numberRules,
+);
 
 /**
  * Returns true if an earlier parser may have rounded a number to this double. A fraction that is short afterwards does

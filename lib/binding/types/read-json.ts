@@ -14,6 +14,7 @@ import {
   type CodecMember,
   type ObjectCodec,
 } from './codec';
+import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
 
 /** The facts that decide how a missing or empty value is treated: is it required, and what does its type accept? */
@@ -30,7 +31,7 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
   switch (codec.kind) {
     case 'scalar': {
       const read = codec.json?.(value);
-      if (read !== undefined) return read;
+      if (read !== undefined) return keepsRules(codec, read, at);
       if (codec.read) return codec.read(value, at);
       if (codec.inner && !codec.json) return readJson(codec.inner, value, at);
       return at.failValue(value, codec.name, codec.refusal?.(value), codec.described);
@@ -40,7 +41,11 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
     case 'list':
       if (!Array.isArray(value)) return at.failValue(value, codec.name, undefined, 'a JSON array');
       if (at.isTooDeep()) return INVALID;
-      return each(value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index)));
+      return keepsRules(
+        codec,
+        each(value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index))),
+        at,
+      );
     case 'object': {
       if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
       if (at.isTooDeep()) return INVALID;
@@ -102,7 +107,7 @@ export function readFields<M extends CodecMember>(
     const { codec, jsonName, dontBind } = member;
     const sent = ownValue(json, jsonName);
     // The way of most values, for which no location is made.
-    const isPlain = codec.kind === 'scalar' && sent !== undefined && dontBind.length === 0;
+    const isPlain = codec.kind === 'scalar' && sent !== undefined && dontBind.length === 0 && !codec.rules;
     const value = isPlain ? codec.json?.(sent) : undefined;
     found.put(keyOf(member), value === undefined ? read(member, sent, at.below(jsonName)) : value);
   }
@@ -113,7 +118,7 @@ function readMember(member: CodecMember, value: unknown, at: Location): unknown 
   if (isBlocked(member, at)) return readNothing(member, at);
   if (value !== undefined) return orNothing(readOptionalJson(member, value, at), member, at);
   // JSON in a form field cannot hold files. As in any form, files that were not sent are an empty collection.
-  if (member.required && isCollection(member.codec) && takesFiles(member.codec)) return [];
+  if (member.required && isCollection(member.codec) && takesFiles(member.codec)) return emptyList(member.codec, at);
   return member.jsonRequired ? at.failMissingInJson() : readNothing(member, at);
 }
 
@@ -139,5 +144,12 @@ export const orNothing = (value: unknown, expected: Expected, at: Location): unk
 export function readNothing({ codec, required }: Expected, at: Location, detail?: string): unknown {
   if (!required) return undefined;
   const type = notNull(codec);
-  return type.kind === 'schema' ? nothingOfSchema(type, at, detail) : at.failMissing(detail);
+  if (type.kind === 'schema') return nothingOfSchema(type, at, detail);
+  return type.kind === 'scalar' && type.whenMissing !== undefined ? type.whenMissing : at.failMissing(detail);
+}
+
+/** Makes a collection of nothing, where names have no other way to send one. */
+export function emptyList(codec: Codec, at: Location): unknown {
+  const type = notNull(codec);
+  return type.kind === 'list' ? keepsRules(type, [], at) : [];
 }

@@ -9,8 +9,9 @@ import {
   type ListCodec,
   type ObjectCodec,
 } from './codec';
-import { each, isBlocked, orNothing, readObject, type Expected } from './read-json';
+import { each, emptyList, isBlocked, orNothing, readObject, type Expected } from './read-json';
 import { failFile, isBlank, isFile, readBlank, readSent } from './read-text';
+import { keepsRules } from './rules';
 import { failNameless, isSchemaSent, schemaFromNames } from './schema';
 
 /** Reads the values sent under a name, and ignores the names below it. */
@@ -29,7 +30,7 @@ export function readFlat(expected: Expected, tree: NameTree, at: Location): unkn
  */
 function readNested(expected: Expected, tree: NameTree | undefined, at: Location): unknown {
   const { codec, required } = expected;
-  if (!tree || tree.isEmpty) return isCollection(codec) && required ? [] : undefined;
+  if (!tree || tree.isEmpty) return isCollection(codec) && required ? emptyList(codec, at) : undefined;
   const { kind } = notNull(codec);
   // An undeclared name below must not hide a value of this name.
   const isBelow = tree.values.length === 0 || (!tree.isLeaf && isSentBelow(codec, tree, at));
@@ -80,11 +81,12 @@ function readItemsOf(codec: ListCodec, tree: NameTree, at: Location, required: b
     ...tree.unindexed.map((value, index): IndexedItem => [index, NameTree.leaf(value)]),
     ...indexed.flatMap(one => (isCollection(item) ? [one] : oneByOne(one))),
   ];
-  return each(items, at, ([index, one]): unknown => {
+  const read = each(items, at, ([index, one]): unknown => {
     const here = at.below(index);
     const read = readNested({ codec: item, required: true }, one, here);
     return read === undefined ? here.failMissing() : read;
   });
+  return keepsRules(codec, read, at);
 }
 
 /** Splits two values under one index: they are two items. */

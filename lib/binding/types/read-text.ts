@@ -2,8 +2,9 @@ import { isJsonText, jsonInText, splitAtCommas } from '../reading/json-text';
 import type { INVALID } from '../reading/location';
 import { type Location } from '../reading/location';
 import type { Sent } from '../reading/name-tree';
-import { mayTakeFiles, notNull, type AnyCodec, type Codec, type ScalarCodec } from './codec';
+import { mayTakeFiles, notNull, type AnyCodec, type Codec, type FileCodec, type ScalarCodec } from './codec';
 import { each, failNoFile, readJson, type Expected } from './read-json';
+import { keepsRules } from './rules';
 import { blankOfSchema, schemaFromItems, schemaFromSegments, schemaFromText } from './schema';
 
 /**
@@ -99,7 +100,11 @@ function textsOf(codec: AnyCodec, values: readonly string[], at: Location): unkn
 }
 
 function textOf(codec: ScalarCodec, text: string, at: Location): unknown {
-  if (codec.text) return codec.text(text) ?? at.failValue(text, codec.name, undefined, codec.described);
+  if (codec.text) {
+    const read = codec.text(text);
+    if (read === undefined) return at.failValue(text, codec.name, undefined, codec.described);
+    return keepsRules(codec, read, at);
+  }
   // A converter reads JSON; text without brackets is a string of it.
   return /^\s*[[{]/.test(text)
     ? jsonInText(text, at, (value, inside) => readJson(codec, value, inside))
@@ -116,23 +121,27 @@ function itemsOf(codec: AnyCodec, values: readonly string[], at: Location, index
   if (type.kind !== 'list') return textsOf(codec, values, at);
   // A failure of a single item is reported under the name that was sent: without an index, unless that has one.
   const hasIndexes = values.length > 1 || indexes !== undefined;
-  return each(values, at, (one, position) =>
+  const read = each(values, at, (one, position) =>
     textsOf(
       type.item,
       [at.source === 'header' ? one.trim() : one],
       hasIndexes ? at.below(indexes?.[position] ?? position) : at,
     ),
   );
+  return keepsRules(type, read, at);
 }
 
 function filesOf(codec: Codec, files: readonly Express.Multer.File[], at: Location): unknown {
   const type = notNull(codec);
   const [only] = files;
   const count = files.length;
-  if (type.kind === 'list') return each(files, at, one => filesOf(type.item, [one], at));
+  if (type.kind === 'list') {
+    const read = each(files, at, one => filesOf(type.item, [one], at));
+    return keepsRules(type, read, at);
+  }
   if (type.kind === 'schema') return schemaFromItems(type, files, at);
   return only && count === 1
-    ? only
+    ? keepsRules(type as FileCodec, only, at)
     : at.fail('several-files', `There are ${count} files where one is expected.`, { count });
 }
 

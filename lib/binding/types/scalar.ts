@@ -1,15 +1,11 @@
 import { asJson } from '../reading/json-text';
-import type { AnyCodec, ScalarCodec } from './codec';
-import type { ValueType } from './property-type';
+import type { ScalarCodec } from './codec';
+import { boolRules, stringRules, type BoolRules, type StringRules } from './rule-kinds';
+import { ruledType, type Kinds, type RuledType } from './rules';
 import type { JsonSchema } from './schema-shape';
 
-/** Makes a type whose codec is the same at every endpoint. */
-export function typeWith<T>(codec: AnyCodec): ValueType<T> {
-  return { codec: () => codec };
-}
-
 /** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
-interface Spelling<T> extends Pick<ScalarCodec, 'write' | 'needsExactNumbers' | 'writtenSchema' | 'refusal'> {
+interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
   readonly text: (text: string) => T | undefined;
   /** Reads a JSON value. Default: JSON strings are read like other text. */
   readonly json?: (value: unknown) => T | undefined;
@@ -17,9 +13,14 @@ interface Spelling<T> extends Pick<ScalarCodec, 'write' | 'needsExactNumbers' | 
   readonly described: string;
 }
 
-/** Makes a type of one value. */
-export function scalar<T>(name: string, spelling: Spelling<T>): ValueType<T> {
-  return typeWith({ kind: 'scalar', name, json: ifText(spelling.text), ...spelling });
+/** Makes a type of one value. @param kinds the rules that it may have, besides checks of the application. */
+export function scalar<T, R extends object = object>(
+  name: string,
+  spelling: Spelling<T>,
+  kinds = { rules: {} } as Kinds<R>,
+): RuledType<T, R> {
+  const codec: ScalarCodec = { kind: 'scalar', name, json: ifText(spelling.text), ...spelling };
+  return ruledType(name, kinds, () => codec);
 }
 
 /** Reads text, and an object that a parser in front has made of it, such as a Date. */
@@ -31,24 +32,30 @@ const ifText =
   };
 
 /** Any text. Repeated values are joined, as a repeated header is (RFC 9110, section 5.3). */
-export const string: ValueType<string> = typeWith({
-  kind: 'scalar',
-  name: 'string',
-  described: 'a string',
-  takesAnyText: true,
-  isJoined: true,
-  text: text => text,
-  json: value => (typeof value === 'string' ? value : undefined),
-  schema: { type: 'string' },
-});
+export const string: RuledType<string, StringRules> = scalar(
+  'string',
+  {
+    described: 'a string',
+    takesAnyText: true,
+    isJoined: true,
+    text: text => text,
+    json: value => (typeof value === 'string' ? value : undefined),
+    schema: { type: 'string' },
+  },
+  stringRules,
+);
 
 /** `true` or `false` in any case; nothing else. */
-export const bool: ValueType<boolean> = scalar('bool', {
-  described: 'true or false',
-  text(text) {
-    const word = text.trim().toLowerCase();
-    return word === 'true' || word === 'false' ? word === 'true' : undefined;
+export const bool: RuledType<boolean, BoolRules> = scalar(
+  'bool',
+  {
+    described: 'true or false',
+    text(text) {
+      const word = text.trim().toLowerCase();
+      return word === 'true' || word === 'false' ? word === 'true' : undefined;
+    },
+    json: value => (typeof value === 'boolean' ? value : undefined),
+    schema: { type: 'boolean' },
   },
-  json: value => (typeof value === 'boolean' ? value : undefined),
-  schema: { type: 'boolean' },
-});
+  boolRules,
+);
