@@ -13,7 +13,7 @@ import type { SourceProperty } from './plan/source-properties';
 import { cookie } from './sources/cookie';
 import { header } from './sources/header';
 import { query } from './sources/query';
-import { RequestInput, type ValueSource } from './sources/request-input';
+import { queryOf, RequestInput, type ValueSource } from './sources/request-input';
 import { route } from './sources/route';
 import { assertType } from './types/assert-type';
 import type { Codec } from './types/codec';
@@ -89,7 +89,8 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
 /** Reads a value as the only property of a dto. */
 function valueOf(property: SourceProperty, source: ValueSource, context: BinderContext): unknown {
   const found = context.foundOn<unknown[]>([]);
-  source.read(new RequestInput(context, { kind: 'none' }), [property], found);
+  const pairs = source === query ? queryKeptOf(context) : undefined;
+  source.read(new RequestInput(context, { kind: 'none' }, pairs), [property], found);
   if (!found.has(0))
     found.put(0, readNothing(property, context.locationOf(source.name, property.name), source.missing));
   if (isPromise(context.settle())) {
@@ -97,6 +98,17 @@ function valueOf(property: SourceProperty, source: ValueSource, context: BinderC
     throw new TypeError(`${source.name}Value: ${type} is read asynchronously; bind it with bindRequest().`);
   }
   return found.target[0];
+}
+
+/** The query that was read last of each request: a handler may ask for many values one by one. */
+const lastQuery = new WeakMap<Request, { readonly url: string; readonly pairs: ReturnType<typeof queryOf> }>();
+
+function queryKeptOf({ req, endpoint }: BinderContext): ReturnType<typeof queryOf> {
+  const last = lastQuery.get(req);
+  if (last?.url === req.url) return last.pairs;
+  const pairs = queryOf(req, endpoint.options.limits.fields);
+  lastQuery.set(req, { url: req.url, pairs });
+  return pairs;
 }
 
 /**

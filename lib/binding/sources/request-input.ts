@@ -20,9 +20,11 @@ export interface ValueSource {
 
 /** A request whose body has been read: all that values are taken from. */
 export class RequestInput {
+  /** @param pairs the query, if it has been read before. */
   constructor(
     private readonly context: BinderContext,
     readonly body: Body,
+    private pairs?: readonly Pair[],
   ) {}
 
   get req(): Request {
@@ -39,13 +41,7 @@ export class RequestInput {
 
   /** The query. @throws a 414 problem for too many parameters. */
   get query(): readonly Pair[] {
-    const { req, options } = this;
-    const { fields } = options.limits;
-    const last = lastQuery.get(req);
-    if (last?.url === req.url && last.fields === fields) return last.pairs;
-    const pairs = queryOf(req, fields);
-    lastQuery.set(req, { url: req.url, fields, pairs });
-    return pairs;
+    return (this.pairs ??= queryOf(this.req, this.options.limits.fields));
   }
 
   /** Why the body has no values; undefined if it may have some. */
@@ -66,11 +62,8 @@ export class RequestInput {
   }
 }
 
-/** The query that was read last of each request: a handler may ask for many values one by one (`queryValue`). */
-const lastQuery = new WeakMap<Request, { url: string; fields: number; pairs: readonly Pair[] }>();
-
 /** Reads the query from the URL: the form of `req.query` depends on the application's query parser. */
-function queryOf({ url }: Request, limit: number): readonly Pair[] {
+export function queryOf({ url }: Request, limit: number): readonly Pair[] {
   const mark = url.indexOf('?');
   try {
     return mark < 0 ? [] : readPairs(url.slice(mark + 1), limit);
