@@ -89,7 +89,8 @@ export { file, type UploadedFile } from './binding/types/file';
 export { list } from './binding/types/list';
 export { lazy, nullable, optional } from './binding/types/wrappers';
 export type { CommonRules, RuledType } from './binding/types/rules';
-export type { BoolRules, DateRules, FileRules, ListRules, NumberRules, StringRules } from './binding/types/rule-kinds';
+export type { NumberRules } from './binding/types/number-rules';
+export type { BoolRules, DateRules, FileRules, ListRules, StringRules } from './binding/types/rule-kinds';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';
 export type { ProblemCode } from './problems/catalogue';

@@ -3,7 +3,7 @@ import { warnOnce } from '../../warnings/warn-once';
 import { isExactNumber } from '../../body/content/exact-json';
 import { WrittenNumber } from './exact-text';
 import { asJson } from '../reading/json-text';
-import { numberRules, type NumberRules } from './rule-kinds';
+import { numberRules, type NumberRules } from './number-rules';
 import type { RuledType } from './rules';
 import { scalar } from './scalar';
 
