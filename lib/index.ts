@@ -62,6 +62,7 @@ export type {
   SerializerOptions,
   SerializerTypes,
 } from './binding/types/serializer-options';
+export type { Fail } from './binding/types/class-check';
 export { valueParserFor, type ValueParser } from './binding/types/value-parser';
 export type { Bind, SentParts, SentValues } from './binding/bind';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';

@@ -39,7 +39,13 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
     return after(context.settle(), () => {
       context.refuse(input.emptyBody);
       plan.set(dto, values);
-      return plan.result(dto);
+      const fail = (name: string, reason: string): void => {
+        context.fail(name, reason);
+      };
+      return after(plan.check?.(dto, fail), () => {
+        context.refuse();
+        return plan.result(dto);
+      });
     });
   });
 }

@@ -4,7 +4,8 @@ import type { ProblemLocation } from '../../problems/problem';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { FoundValues } from '../reading/found-values';
 import { Location } from '../reading/location';
-import { lookupOf, namesBelow, type Lookup } from '../plan/lookup';
+import { lookupOf, type Lookup } from '../plan/lookup';
+import { failAt, namesBelow, partsOfPath } from '../types/class-check';
 import type { SerializerOptions } from '../types/serializer-options';
 import type { AnyType } from '../types/property-type';
 import type { Body } from './body';
@@ -59,13 +60,11 @@ export class BinderContext<T = unknown> {
    */
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
-    const [property = '', ...path] = name.split(/[.[\]]+/).filter(part => part !== '');
+    const [property = '', ...path] = partsOfPath(name);
     const known = plan && lookupOf(property, plan, this.req, where);
     const lookup: Lookup = known ?? { source: where ?? 'body', name: property };
-    const location = this.locationOf(lookup.source, lookup.name);
-    namesBelow(path, lookup)
-      .reduce<Location>((at, part) => at.below(part), location)
-      .fail('application', reason);
+    const { source, codec } = lookup;
+    failAt(this.locationOf(source, lookup.name), namesBelow(path, codec, source === 'json'), reason);
   }
 
   /** @internal Waits for all values that are not known yet. */

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Awaitable } from '../../basics/awaitable';
 import type { Source } from '../../problems/problem';
 import type { Location } from '../reading/location';
 import type { JsonSchema, Shape } from './schema-shape';
@@ -70,6 +71,9 @@ export interface ListCodec extends Ruled {
   readonly item: Codec;
 }
 
+/** Checks the properties of a dto together. */
+export type ClassCheck = (dto: object, fail: (name: string, reason: string) => void) => Awaitable<unknown>;
+
 /** An instance of a dto class. */
 export interface ObjectCodec {
   readonly kind: 'object';
@@ -78,6 +82,8 @@ export interface ObjectCodec {
   readonly create: () => object;
   /** Removes the properties without a value that the class makes. */
   readonly complete: ((dto: object) => void) | undefined;
+  /** The `static check` of the class. */
+  readonly check: ClassCheck | undefined;
   /** All properties, once their codecs are known: one can be of this very class. */
   readonly members: readonly CodecMember[];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */

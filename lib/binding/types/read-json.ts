@@ -4,6 +4,7 @@ import { FoundValues } from '../reading/found-values';
 import { isJsonObject, type JsonObject } from '../reading/json-text';
 import { INVALID, withoutMark, type Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
+import { checkLater } from './class-check';
 import {
   isCollection,
   notNull,
@@ -79,14 +80,11 @@ export function each<V>(values: readonly V[], at: Location, read: (value: V, ind
 }
 
 /** Makes an object of the properties that are found. */
-export function readObject(
-  { create, complete }: ObjectCodec,
-  at: Location,
-  read: (found: FoundValues) => void,
-): object {
-  const found = new FoundValues(create(), at.failures);
+export function readObject(codec: ObjectCodec, at: Location, read: (found: FoundValues) => void): object {
+  const found = new FoundValues(codec.create(), at.failures);
   read(found);
-  complete?.(found.target);
+  codec.complete?.(found.target);
+  checkLater(codec, found.target, at);
   return found.target;
 }
 
