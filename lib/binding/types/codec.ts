@@ -122,6 +122,8 @@ export interface CodecMember {
   readonly bindName: string;
   readonly codec: Codec;
   readonly required: boolean;
+  /** True if JSON null is refused although the value may be missing. */
+  readonly refusesNull?: boolean;
   /** True if the JSON itself must contain the value. */
   readonly jsonRequired: boolean;
   /** Sources that must not bind to the property. */

@@ -22,6 +22,7 @@ import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
 export interface Expected {
   readonly codec: Codec;
   readonly required: boolean;
+  readonly refusesNull?: boolean;
 }
 
 /**
@@ -121,8 +122,9 @@ function readMember(member: CodecMember, value: unknown, at: Location): unknown 
 }
 
 /** Reads JSON for a property. For an optional property `null` is a missing value, unless the type accepts null. */
-export function readOptionalJson({ codec, required }: Expected, value: unknown, at: Location): unknown {
-  if (value !== null || required) return readJson(codec, value, at);
+export function readOptionalJson(expected: Expected, value: unknown, at: Location): unknown {
+  const { codec, required, refusesNull = false } = expected;
+  if (value !== null || required || refusesNull) return readJson(codec, value, at);
   if (codec.kind === 'schema') return blankOfSchema(codec, null);
   return takesNull(codec) ? null : undefined;
 }
