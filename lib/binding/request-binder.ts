@@ -55,9 +55,11 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
  * then the required properties that are still missing. Failures are reported to the context.
  */
 function findValues(input: RequestInput, plan: Plan, dto: object, found: FoundValues): void {
+  const refusesUnknown = input.options.unknownNames === 'refuse';
   if (plan.wholeBody) bindWhole(plan.wholeBody, input, found);
   for (const source of sourcesInOrder) {
-    const sourceProperties = plan.sourceProperties.get(source.name);
+    const ifNone = source.name === 'query' && refusesUnknown ? [] : undefined;
+    const sourceProperties = plan.sourceProperties.get(source.name) ?? ifNone;
     if (sourceProperties) source.read(input, sourceProperties, found);
   }
   bindMissingInJson(input, plan, found);

@@ -29,7 +29,10 @@ export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
       return schemas.named(codec, codec.name === 'object' ? 'Dto' : codec.name, inside => {
         const jsonName = (member: CodecMember): string => member.jsonName;
         return schemas.direction === 'request'
-          ? objectSchema(codec.fields, jsonName, inside, member => member.jsonRequired || mustBeSent(member))
+          ? {
+              ...objectSchema(codec.fields, jsonName, inside, member => member.jsonRequired || mustBeSent(member)),
+              ...(schemas.isClosed && { additionalProperties: false }),
+            }
           : objectSchema(codec.members, jsonName, inside);
       });
     case 'file':

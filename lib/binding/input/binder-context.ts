@@ -27,8 +27,8 @@ export class BinderContext<T = unknown> {
     /** @internal The body, where there is no request that brings it. */
     readonly body?: Body,
   ) {
-    const { limits, quoteValues } = endpoint.options;
-    this.noted = new Failures(limits, quoteValues);
+    const { limits, quoteValues, unknownNames } = endpoint.options;
+    this.noted = new Failures(limits, quoteValues, unknownNames === 'refuse');
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */

@@ -125,7 +125,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: Sour
       json: inJson.length > 0,
       form: sourceProperties.has('form'),
       text: wholeBody?.kind === 'text',
-      ...partsFor(sourceProperties.get('form') ?? []),
+      ...partsFor(sourceProperties.get('form') ?? [], defaults.unknownNames === 'refuse'),
       needsExactNumbers: inJson.some(({ codec }) => needsExactNumbers(codec)),
     },
     result: dto => dto,

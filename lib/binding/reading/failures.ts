@@ -15,6 +15,7 @@ import type { ResolvedLimits } from './limits';
  * - `index-too-high`: an index in a name is higher than `limits.items` allows.
  * - `too-deep`: objects and lists, or the parts of a name, are nested deeper than `limits.depth` allows.
  * - `rule`: the value breaks a rule of its type (`int.with({ minimum: 1 })`).
+ * - `unknown`: no property takes the name, and the endpoint refuses such names (`unknownNames`).
  * - `schema`: a Standard Schema refuses the value; the message is the schema's.
  * - `application`: the `static check` of a dto has called `fail()`, or a binder or a modifier `context.fail()`.
  */
@@ -30,6 +31,7 @@ export type FailureCode =
   | 'index-too-high'
   | 'too-deep'
   | 'rule'
+  | 'unknown'
   | 'schema'
   | 'application';
 
@@ -66,10 +68,14 @@ export class Failures {
   private readonly checks: (() => Awaitable<unknown>)[] = [];
   private checked = 0;
 
-  /** @param quotesValues false if no refused value may be repeated. */
+  /**
+   * @param quotesValues false if no refused value may be repeated.
+   * @param refusesUnknown true if names that no property takes are failures.
+   */
   constructor(
     readonly limits: Pick<ResolvedLimits, 'bodyBytes' | 'fields' | 'items' | 'depth' | 'failures'>,
     readonly quotesValues = true,
+    readonly refusesUnknown = false,
   ) {}
 
   /** Waits for a value, before the request counts as read. @param use called with it, in the order of these calls. */

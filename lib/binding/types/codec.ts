@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Awaitable } from '../../basics/awaitable';
-import type { Source } from '../../problems/problem';
+import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Location } from '../reading/location';
 import type { JsonSchema, Shape } from './schema-shape';
 
@@ -140,6 +140,11 @@ export const isCollection = (codec: Codec): boolean => notNull(codec).kind === '
 
 /** True if JSON null is a value. */
 export const takesNull = ({ kind }: Codec): boolean => kind === 'nullable' || kind === 'schema';
+
+/** Returns true if the source of the object must not bind to one of its properties. */
+export function isBlocked({ dontBind }: CodecMember, { source }: Location): boolean {
+  return (dontBind as readonly ProblemLocation[]).includes(source);
+}
 
 /** Returns the types that a type is composed of. */
 export function partsOf(codec: Codec): readonly Codec[] {

@@ -1,11 +1,11 @@
 import { isPromise } from '../../basics/awaitable';
-import type { ProblemLocation } from '../../problems/problem';
 import { FoundValues } from '../reading/found-values';
 import { isJsonObject, type JsonObject } from '../reading/json-text';
 import { INVALID, withoutMark, type Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
 import { checkLater } from './class-check';
 import {
+  isBlocked,
   isCollection,
   notNull,
   takesFiles,
@@ -17,6 +17,7 @@ import {
 } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
+import { refuseOtherKeys } from './unknown-names';
 
 /** The facts that decide how a missing or empty value is treated: is it required, and what does its type accept? */
 export interface Expected {
@@ -110,6 +111,7 @@ export function readFields<M extends CodecMember>(
     const value = isPlain ? codec.json?.(sent) : undefined;
     found.put(keyOf(member), value === undefined ? read(member, sent, at.below(jsonName)) : value);
   }
+  refuseOtherKeys(members, json, at);
 }
 
 /** Reads a property of a nested object. */
@@ -127,11 +129,6 @@ export function readOptionalJson(expected: Expected, value: unknown, at: Locatio
   if (value !== null || required || refusesNull) return readJson(codec, value, at);
   if (codec.kind === 'schema') return blankOfSchema(codec, null);
   return takesNull(codec) ? null : undefined;
-}
-
-/** Returns true if the source of the object must not bind to one of its properties. */
-export function isBlocked({ dontBind }: CodecMember, { source }: Location): boolean {
-  return (dontBind as readonly ProblemLocation[]).includes(source);
 }
 
 export const orNothing = (value: unknown, expected: Expected, at: Location): unknown =>

@@ -1,6 +1,7 @@
 import { INVALID, type Location } from '../reading/location';
 import { NameTree, type IndexedItem, type Sent } from '../reading/name-tree';
 import {
+  isBlocked,
   isCollection,
   mayTakeFiles,
   notNull,
@@ -9,7 +10,7 @@ import {
   type ListCodec,
   type ObjectCodec,
 } from './codec';
-import { each, emptyList, isBlocked, orNothing, readObject, type Expected } from './read-json';
+import { each, emptyList, orNothing, readObject, type Expected } from './read-json';
 import { failFile, isBlank, isFile, readBlank, readSent } from './read-text';
 import { keepsRules } from './rules';
 import { failNameless, isSchemaSent, schemaFromNames } from './schema';
