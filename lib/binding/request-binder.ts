@@ -73,11 +73,11 @@ function findValues(input: RequestInput, plan: Plan, dto: object, found: FoundVa
 /** Binds the whole body to one property. */
 function bindWhole({ kind, member }: WholeBody, input: RequestInput, found: FoundValues): void {
   const { body, req } = input;
-  const { codec, index, required } = member;
+  const { codec, index, required, refusesNull } = member;
   switch (kind) {
     case 'json':
       // A body `null` has no values, like no body at all, unless the type accepts null.
-      if (body.kind === 'json' && (body.value !== null || takesNull(codec)))
+      if (body.kind === 'json' && (body.value !== null || takesNull(codec) || refusesNull))
         found.put(index, readOptionalJson(member, body.value, input.locationOf('json', '')));
       if (body.kind === 'none' && required && isEmptyWithoutBody(member, req.method))
         found.put(index, emptyList(codec, input.locationOf('json', '')));

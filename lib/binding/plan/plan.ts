@@ -14,7 +14,7 @@ import { classNameOf } from '../types/class-name';
 import { needsExactNumbers, notNull, takesFiles, type ClassCheck, type Codec } from '../types/codec';
 import { readFields, readOptionalJson } from '../types/read-json';
 import { assertType, isSchema } from '../types/assert-type';
-import { isOptional, type AnyType, type DtoClass } from '../types/property-type';
+import { isOptional, refusesNull, type AnyType, type DtoClass } from '../types/property-type';
 import type { BodyUse } from './parts';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
@@ -72,7 +72,16 @@ function planForBody(codec: Codec, Dto: AnyType): Plan {
   const names = { property: 'body', bindName: '', jsonName: '' };
   const required = !isOptional(Dto);
   const spec: PropertySpec = { kind: 'fromBody', type: Dto, required };
-  const body: Member = { ...names, index: 0, codec, required, jsonRequired: false, dontBind: [], spec };
+  const body: Member = {
+    ...names,
+    index: 0,
+    codec,
+    required,
+    jsonRequired: false,
+    dontBind: [],
+    spec,
+    refusesNull: refusesNull(Dto),
+  };
   checkNestable(codec);
   namingErrors(codec.name, () => {
     checkHasNoFile(codec);
