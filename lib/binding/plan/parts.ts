@@ -28,7 +28,9 @@ export function partsFor(sourceProperties: readonly SourceProperty[], refusesUnk
   const whole = sourceProperties.find(({ isRoot }) => isRoot)?.codec;
   const root = whole && notNull(whole);
   const codecOf = (name: string): Codec | undefined =>
-    (propertyAt(name) ?? (root?.kind === 'object' ? root.fieldAt(name) : undefined))?.codec;
+    root?.kind === 'record'
+      ? root.item
+      : (propertyAt(name) ?? (root?.kind === 'object' ? root.fieldAt(name) : undefined))?.codec;
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {

@@ -41,6 +41,10 @@ export const partsOfPath = (path: string): string[] => path.split(/[.[\]]+/).fil
 export function namesBelow(path: readonly string[], codec: Codec | undefined, isJson: boolean): (string | number)[] {
   let here = codec && notNull(codec);
   return path.map(part => {
+    if (here?.kind === 'record') {
+      here = notNull(here.item);
+      return part;
+    }
     if (/^\d+$/.test(part)) {
       here = here?.kind === 'list' ? notNull(here.item) : undefined;
       return Number(part);

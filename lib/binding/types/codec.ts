@@ -5,14 +5,14 @@ import type { Location } from '../reading/location';
 import type { JsonSchema, Shape } from './schema-shape';
 
 /**
- * What one endpoint knows of a type: plain data of one of six kinds. Four functions read and write its values, each
+ * What one endpoint knows of a type: plain data of one of seven kinds. Four functions read and write its values, each
  * with a case for every kind: `readJson`, `readNames` (with `readText`), `written` and `schemaOf`.
  * @typeParam T the type of the values.
  */
 export type Codec<T = unknown> = AnyCodec & { readonly holds?: () => T };
 
 /** A codec of any values. */
-export type AnyCodec = ScalarCodec | ListCodec | ObjectCodec | NullableCodec | FileCodec | SchemaCodec;
+export type AnyCodec = ScalarCodec | ListCodec | RecordCodec | ObjectCodec | NullableCodec | FileCodec | SchemaCodec;
 
 /** A condition on the values of a type. */
 export interface Rule {
@@ -67,6 +67,13 @@ export interface ScalarCodec extends Ruled {
 /** A collection, which is sent as `n`, `n[]` or `n[3]`. */
 export interface ListCodec extends Ruled {
   readonly kind: 'list';
+  readonly name: string;
+  readonly item: Codec;
+}
+
+/** An object with names of the client's. */
+export interface RecordCodec {
+  readonly kind: 'record';
   readonly name: string;
   readonly item: Codec;
 }
@@ -152,6 +159,7 @@ export function partsOf(codec: Codec): readonly Codec[] {
     case 'scalar':
       return codec.inner ? [codec.inner] : [];
     case 'list':
+    case 'record':
       return [codec.item];
     case 'object':
       return codec.members.map(member => member.codec);
@@ -180,10 +188,10 @@ export function someWithin(codec: Codec, test: (part: Codec) => boolean): boolea
 export const needsExactNumbers = (codec: Codec): boolean =>
   someWithin(codec, part => part.kind === 'scalar' && part.needsExactNumbers === true);
 
-/** Returns true for a type whose values are made of names: its own properties, or whichever names a schema takes. */
+/** Returns true for a type whose values are made of names: its own properties, or whichever names it takes. */
 export function isReadByName(codec: Codec): boolean {
   const { kind } = notNull(codec);
-  return kind === 'object' || kind === 'schema';
+  return kind === 'object' || kind === 'record' || kind === 'schema';
 }
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */

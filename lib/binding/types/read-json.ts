@@ -56,6 +56,13 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
         readFields(codec.fields, ({ property }) => property, readMember, found, value, at);
       });
     }
+    case 'record': {
+      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
+      const keys = Object.keys(value);
+      // A name in a claim or a cookie is its content.
+      const below = (key: string): Location => (at.isSecret ? at : at.below(key));
+      return readRecord(keys, at, key => readJson(codec.item, ownValue(value, key), below(key)));
+    }
     case 'file':
       return failNoFile(at);
     case 'schema':
@@ -79,6 +86,14 @@ export function each<V>(values: readonly V[], at: Location, read: (value: V, ind
     items.push(withoutMark(item));
   }
   return items;
+}
+
+/** Makes an object of values with these names, which has no prototype: `__proto__` is a name, too. */
+export function readRecord(keys: readonly string[], at: Location, read: (key: string) => unknown): unknown {
+  if (at.isTooDeep() || at.isTooLong(keys.length)) return INVALID;
+  const found = new FoundValues(Object.create(null) as object, at.failures);
+  for (const key of keys) found.put(key, read(key));
+  return found.target;
 }
 
 /** Makes an object of the properties that are found. */

@@ -55,6 +55,8 @@ export function takenBelow(codec: Codec, tree: NameTree, at: Location, isFlat = 
   switch (type.kind) {
     case 'list':
       return tree.below().flatMap(({ key }): TakenName[] => (/^\d*$/.test(key) ? [takenName(key, type.item)] : []));
+    case 'record':
+      return isFlat ? [] : tree.below().map(({ key }) => takenName(key, type.item));
     case 'object':
       if (isFlat) return [];
       return type.fields
