@@ -62,6 +62,9 @@ export type {
   SerializerOptions,
   SerializerTypes,
 } from './binding/types/serializer-options';
+export { record } from './binding/types/record';
+export { omit, partial, pick } from './binding/declaration/derived';
+export type { Fail } from './binding/types/class-check';
 export { valueParserFor, type ValueParser } from './binding/types/value-parser';
 export type { Bind, SentParts, SentValues } from './binding/bind';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';

@@ -43,7 +43,7 @@ export interface SentParts {
  * Binds a dto without a request, by the rules of `bindRequest()`: the message of a queue, or the values of a test.
  * Forms are accepted. The options `claims` and `permissions` are not called, and a `binder`, `modifier` or
  * `failureMessage` gets a request that has these parts and nothing else.
- * @param sent the parts of a request. Names that the dto does not declare are ignored.
+ * @param sent the parts of a request. Names that the dto does not declare are ignored, as `unknownNames` says.
  * @returns the dto.
  * @throws the problem that `bindRequest()` would answer with; its `errors` list all failures.
  */

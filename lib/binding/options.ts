@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
-import { boolean, checkOptions, fn, isClass, object, objectWith, type Rule } from '../options/check';
+import { boolean, checkOptions, fn, isClass, object, objectWith, oneOf, type Rule } from '../options/check';
 import { snapshotOf, withDefaults } from '../options/merge';
 import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
@@ -49,6 +49,11 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    * query, where a client can send any value, if its declaration does not say (`fallback`). Default true.
    */
   fallback?: boolean;
+  /**
+   * `'refuse'`: a name in JSON, a form or a query that no property takes from there is a failure, in nested dtos, too,
+   * and the API description says `additionalProperties: false`. Default `'ignore'`.
+   */
+  unknownNames?: 'ignore' | 'refuse';
   /**
    * Makes the dto instead of the built-in binder. A function gets the Dto, once, and returns the binder. Default: a
    * `RequestBinder`.
@@ -114,6 +119,7 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
       value.every(one => FIELD_SOURCES.includes(one as (typeof FIELD_SOURCES)[number])),
   },
   fallback: boolean,
+  unknownNames: oneOf('ignore', 'refuse'),
   binder: {
     expects:
       'an object with a method bind(context, signal), or a function that makes one; for a class, pass an instance',
@@ -162,6 +168,7 @@ export function resolveOptions(given: BindingOptions, Dto?: AnyType): ResolvedOp
     allowAnonymous = true,
     fieldSources = FIELD_SOURCES,
     fallback = true,
+    unknownNames = 'ignore',
     claims = principalOf,
     permissions,
     uploads,
@@ -182,6 +189,7 @@ export function resolveOptions(given: BindingOptions, Dto?: AnyType): ResolvedOp
     allowAnonymous,
     fieldSources,
     fallback,
+    unknownNames,
     claims: callerOf,
     permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(callerOf(req)),
     valueParsers,

@@ -39,7 +39,13 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
     return after(context.settle(), () => {
       context.refuse(input.emptyBody);
       plan.set(dto, values);
-      return plan.result(dto);
+      const fail = (name: string, reason: string): void => {
+        context.fail(name, reason);
+      };
+      return after(plan.check?.(dto, fail), () => {
+        context.refuse();
+        return plan.result(dto);
+      });
     });
   });
 }
@@ -49,9 +55,11 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
  * then the required properties that are still missing. Failures are reported to the context.
  */
 function findValues(input: RequestInput, plan: Plan, dto: object, found: FoundValues): void {
+  const refusesUnknown = input.options.unknownNames === 'refuse';
   if (plan.wholeBody) bindWhole(plan.wholeBody, input, found);
   for (const source of sourcesInOrder) {
-    const sourceProperties = plan.sourceProperties.get(source.name);
+    const ifNone = source.name === 'query' && refusesUnknown ? [] : undefined;
+    const sourceProperties = plan.sourceProperties.get(source.name) ?? ifNone;
     if (sourceProperties) source.read(input, sourceProperties, found);
   }
   bindMissingInJson(input, plan, found);
@@ -65,11 +73,11 @@ function findValues(input: RequestInput, plan: Plan, dto: object, found: FoundVa
 /** Binds the whole body to one property. */
 function bindWhole({ kind, member }: WholeBody, input: RequestInput, found: FoundValues): void {
   const { body, req } = input;
-  const { codec, index, required } = member;
+  const { codec, index, required, refusesNull } = member;
   switch (kind) {
     case 'json':
       // A body `null` has no values, like no body at all, unless the type accepts null.
-      if (body.kind === 'json' && (body.value !== null || takesNull(codec)))
+      if (body.kind === 'json' && (body.value !== null || takesNull(codec) || refusesNull))
         found.put(index, readOptionalJson(member, body.value, input.locationOf('json', '')));
       if (body.kind === 'none' && required && isEmptyWithoutBody(member, req.method))
         found.put(index, emptyList(codec, input.locationOf('json', '')));

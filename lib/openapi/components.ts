@@ -50,16 +50,17 @@ export class Components {
   constructor(private readonly jsonSchemaOf: JsonSchemaOf | undefined) {}
 
   /** Makes schemas for what one endpoint reads or writes. */
-  schemasFor(direction: Schemas['direction'], limits?: SizeLimits, source?: Source): Schemas {
+  schemasFor(direction: Schemas['direction'], limits?: SizeLimits, source?: Source, isClosed = false): Schemas {
     const schemasWithin = (bounds: SizeLimits | undefined): Schemas => {
       const schemas: Schemas = {
         direction,
         source,
+        isClosed,
         limits: bounds,
         of: type => schemaOf(type, schemas),
         ofStandard: schema => this.referable(standardSchemaIn(schema, direction, this.jsonSchemaOf), direction),
         named: (type, name, make) =>
-          this.reference(name, this.textFor(type, direction, source), direction, () => make(inside)),
+          this.reference(name, this.textFor(type, direction, source, isClosed), direction, () => make(inside)),
       };
       return schemas;
     };
@@ -69,12 +70,13 @@ export class Components {
   }
 
   /** Returns the text of a schema with all nested ones: it tells whether another type of this name is the same. */
-  private textFor(root: Codec, direction: Schemas['direction'], source: Source | undefined): string {
+  private textFor(root: Codec, direction: Schemas['direction'], source: Source | undefined, isClosed: boolean): string {
     // A type may contain itself; types that refer to each other would take factorial time if each were repeated.
     const seen: Codec[] = [];
     const texts: Schemas = {
       direction,
       source,
+      isClosed,
       of: type => schemaOf(type, texts),
       named(type, name, make) {
         const at = seen.indexOf(type);

@@ -46,7 +46,8 @@ export function requestOf(
 ): RequestObject {
   const plan = endpoint?.plan;
   const limits = endpoint?.options.limits;
-  const from: SchemasFrom = source => components.schemasFor('request', limits, source);
+  const isClosed = endpoint?.options.unknownNames === 'refuse';
+  const from: SchemasFrom = source => components.schemasFor('request', limits, source, isClosed);
   const { parameters, body, replacing }: Placement = plan
     ? placementOf(plan, endpoint, method, template.parameters, from)
     : { parameters: template.parameters.map(inPathOnly), body: [], replacing: [] };

@@ -29,7 +29,8 @@ export function requestBodyOf(
   // A text has at most as many characters as bytes.
   if (wholeBody?.kind === 'text' && fits(values, 'whole'))
     contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
-  if (fits(values, 'json')) contents['application/json'] = { schema: objectOf(values, 'json') };
+  if (fits(values, 'json'))
+    contents['application/json'] = { schema: jsonObjectOf(values, options.unknownNames === 'refuse') };
   // A form cannot hold the JSON that another property requires.
   if (options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent)) {
     contents['multipart/form-data'] = formOf(values);
@@ -80,6 +81,12 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
     required: required.length > 0 ? required : undefined,
   };
 }
+
+/** Describes the JSON of a dto, which may be closed to other names. */
+const jsonObjectOf = (values: readonly BodyValue[], isClosed: boolean): JsonSchema => ({
+  ...objectOf(values, 'json'),
+  ...(isClosed && { additionalProperties: false }),
+});
 
 /** Describes a form, in which objects are sent as JSON. */
 function formOf(values: readonly BodyValue[]): object {

@@ -23,8 +23,8 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_720, 50, ['idempotency']],
   body: [1_235, 19, ['body']],
-  binding: [5_435, 94, ['binding']],
-  openapi: [1_255, 16, ['openapi']],
+  binding: [5_730, 98, ['binding']],
+  openapi: [1_265, 16, ['openapi']],
   client: [560, 9, ['client', 'client.ts']],
   cli: [290, 8, ['cli']],
   testing: [595, 11, ['testing', 'testing.ts']],

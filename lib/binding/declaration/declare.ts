@@ -1,5 +1,5 @@
 import { assertType } from '../types/assert-type';
-import { isOptional, type AnyType, type IfRequired, type Infer } from '../types/property-type';
+import { isOptional, refusesNull, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
 import { namingErrors } from './declaration-error';
 import { decorate } from './decorate';
@@ -136,5 +136,9 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions, pr
   // must be ignored.
   const fallback = options.required === false ? options.fallback : false;
   // As a spread, it takes ten times as long up to Node 22: V8 makes new shapes.
-  return Object.assign({}, options, { kind, type, required, fallback, requiresValue: options.required === true });
+  return Object.assign({}, options, {
+    ...{ kind, type, required, fallback },
+    requiresValue: options.required === true,
+    refusesNull: refusesNull(type),
+  });
 }

@@ -24,12 +24,21 @@ export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
       return orNull(schemas.of(codec.inner));
     case 'list':
       return arrayOf(codec, schemas.of(codec.item), schemas);
+    case 'record':
+      return {
+        type: 'object',
+        additionalProperties: schemas.of(codec.item),
+        ...limited(undefined, 'maxProperties', schemas.limits?.items),
+      };
     case 'object':
       // A class without a name may contain itself, too.
       return schemas.named(codec, codec.name === 'object' ? 'Dto' : codec.name, inside => {
         const jsonName = (member: CodecMember): string => member.jsonName;
         return schemas.direction === 'request'
-          ? objectSchema(codec.fields, jsonName, inside, member => member.jsonRequired || mustBeSent(member))
+          ? {
+              ...objectSchema(codec.fields, jsonName, inside, member => member.jsonRequired || mustBeSent(member)),
+              ...(schemas.isClosed && { additionalProperties: false }),
+            }
           : objectSchema(codec.members, jsonName, inside);
       });
     case 'file':

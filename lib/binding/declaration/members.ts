@@ -30,11 +30,12 @@ export function membersOf(
 ): readonly Member[] {
   return [...propertiesOf(Dto)].map(([property, spec], index) =>
     namingErrors(`${classNameOf(Dto)}.${property}`, () => {
-      const { required, jsonRequired = false, jsonPropertyName, bindFrom: bindName = property } = spec;
+      const { required, jsonRequired = false, refusesNull = false } = spec;
+      const { jsonPropertyName, bindFrom: bindName = property } = spec;
       const dontBind = spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? []);
       const codec = codecFor(spec);
       const jsonName = jsonPropertyName ?? codecs.jsonName(property);
-      return { property, index, codec, bindName, jsonName, required, jsonRequired, dontBind, spec };
+      return { property, index, codec, bindName, jsonName, required, refusesNull, jsonRequired, dontBind, spec };
     }),
   );
 }

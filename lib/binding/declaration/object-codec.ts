@@ -1,4 +1,5 @@
 import { finderOf } from '../reading/name-parts';
+import { classCheckOf } from '../types/class-check';
 import { classNameOf } from '../types/class-name';
 import type { ObjectCodec } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
@@ -16,6 +17,7 @@ export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs): ObjectCodec
     Dto,
     create: instancesOf<object>(Dto as DtoClass<object>),
     complete: completion(Dto),
+    check: classCheckOf(Dto),
     notNestable: notNestable(Dto),
     members: [],
     fields: [],

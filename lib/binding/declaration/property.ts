@@ -27,6 +27,8 @@ export interface PropertySpec extends PropertyOptions {
   readonly required: boolean;
   /** True if the options say `required: true`: then a default or an initialiser is not used. */
   readonly requiresValue?: boolean;
+  /** True if JSON null is no missing value, but a wrong one. */
+  readonly refusesNull?: boolean;
   /** The value of the initialiser, if each instance has the same. It counts more than `default`. */
   readonly initial?: unknown;
 }

@@ -4,7 +4,8 @@ import type { ProblemLocation } from '../../problems/problem';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { FoundValues } from '../reading/found-values';
 import { Location } from '../reading/location';
-import { lookupOf, namesBelow, type Lookup } from '../plan/lookup';
+import { lookupOf, type Lookup } from '../plan/lookup';
+import { failAt, namesBelow, partsOfPath } from '../types/class-check';
 import type { SerializerOptions } from '../types/serializer-options';
 import type { AnyType } from '../types/property-type';
 import type { Body } from './body';
@@ -26,8 +27,8 @@ export class BinderContext<T = unknown> {
     /** @internal The body, where there is no request that brings it. */
     readonly body?: Body,
   ) {
-    const { limits, quoteValues } = endpoint.options;
-    this.noted = new Failures(limits, quoteValues);
+    const { limits, quoteValues, unknownNames } = endpoint.options;
+    this.noted = new Failures(limits, quoteValues, unknownNames === 'refuse');
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -59,13 +60,11 @@ export class BinderContext<T = unknown> {
    */
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
-    const [property = '', ...path] = name.split(/[.[\]]+/).filter(part => part !== '');
+    const [property = '', ...path] = partsOfPath(name);
     const known = plan && lookupOf(property, plan, this.req, where);
     const lookup: Lookup = known ?? { source: where ?? 'body', name: property };
-    const location = this.locationOf(lookup.source, lookup.name);
-    namesBelow(path, lookup)
-      .reduce<Location>((at, part) => at.below(part), location)
-      .fail('application', reason);
+    const { source, codec } = lookup;
+    failAt(this.locationOf(source, lookup.name), namesBelow(path, codec, source === 'json'), reason);
   }
 
   /** @internal Waits for all values that are not known yet. */

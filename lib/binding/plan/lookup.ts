@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Member } from '../declaration/members';
-import { isCollection, notNull, type Codec } from '../types/codec';
+import { isCollection, type Codec } from '../types/codec';
 import type { Plan } from './plan';
 import type { SourceProperty } from './source-properties';
 
@@ -58,23 +58,6 @@ function isInPath(property: SourceProperty | undefined, req: IncomingMessage): b
   return Object.entries(params).some(
     ([name, value]) => value !== undefined && name.toLowerCase() === property?.anyCase,
   );
-}
-
-/**
- * Translates the parts of a path below a value to the client's names: `items[0].unitPrice` may be `unit_price` in its
- * JSON.
- */
-export function namesBelow(path: readonly string[], { source, codec }: Lookup): (string | number)[] {
-  let here = codec && notNull(codec);
-  return path.map(part => {
-    if (/^\d+$/.test(part)) {
-      here = here?.kind === 'list' ? notNull(here.item) : undefined;
-      return Number(part);
-    }
-    const member = here?.kind === 'object' ? here.members.find(({ property }) => property === part) : undefined;
-    here = member && notNull(member.codec);
-    return (source === 'json' ? member?.jsonName : member?.bindName) ?? part;
-  });
 }
 
 function preferredSource(plan: Plan, req: IncomingMessage): Source {

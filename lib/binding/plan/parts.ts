@@ -20,19 +20,21 @@ export const noParts: PartsUse = { takesFile: () => false, takesJson: () => fals
 
 /**
  * Decides which files of a form are kept: those whose name is declared, even if only to refuse them there; all, if a
- * schema takes the whole form. A file of JSON is read as a field if no file is declared under its name: generated
- * clients send objects like this (RFC 7578, section 4.4).
+ * schema takes the whole form, or if other names are refused. A file of JSON is read as a field if no file is declared
+ * under its name: generated clients send objects like this (RFC 7578, section 4.4).
  */
-export function partsFor(sourceProperties: readonly SourceProperty[]): PartsUse {
+export function partsFor(sourceProperties: readonly SourceProperty[], refusesUnknown: boolean): PartsUse {
   const propertyAt = finderOf(sourceProperties, ({ name }) => name);
   const whole = sourceProperties.find(({ isRoot }) => isRoot)?.codec;
   const root = whole && notNull(whole);
   const codecOf = (name: string): Codec | undefined =>
-    (propertyAt(name) ?? (root?.kind === 'object' ? root.fieldAt(name) : undefined))?.codec;
+    root?.kind === 'record'
+      ? root.item
+      : (propertyAt(name) ?? (root?.kind === 'object' ? root.fieldAt(name) : undefined))?.codec;
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {
-    takesFile: name => takesAll || codecOf(name) !== undefined,
+    takesFile: name => takesAll || refusesUnknown || codecOf(name) !== undefined,
     takesJson(name) {
       const codec = codecOf(name);
       return codec ? !hasFile(codec) : takesAll && takesJsonAt(root, name);

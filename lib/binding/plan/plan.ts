@@ -9,11 +9,12 @@ import { completion, instancesOf } from '../declaration/instances';
 import { propertiesOf } from '../declaration/class-properties';
 import { isDto } from '../declaration/declarations';
 import type { PropertySpec } from '../declaration/property';
+import { classCheckOf } from '../types/class-check';
 import { classNameOf } from '../types/class-name';
-import { needsExactNumbers, notNull, takesFiles, type Codec } from '../types/codec';
+import { needsExactNumbers, notNull, takesFiles, type ClassCheck, type Codec } from '../types/codec';
 import { readFields, readOptionalJson } from '../types/read-json';
 import { assertType, isSchema } from '../types/assert-type';
-import { isOptional, type AnyType, type DtoClass } from '../types/property-type';
+import { isOptional, refusesNull, type AnyType, type DtoClass } from '../types/property-type';
 import type { BodyUse } from './parts';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
@@ -39,6 +40,8 @@ export interface Plan {
   readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, SourceProperty>>;
   readonly required: readonly Member[];
   readonly wholeBody: WholeBody | undefined;
+  /** The `static check` of the class. */
+  readonly check: ClassCheck | undefined;
   readonly body: BodyUse;
   /** Returns the value of `req.dto`: the bound object, or for a list dto its items. */
   readonly result: (dto: object) => unknown;
@@ -69,7 +72,16 @@ function planForBody(codec: Codec, Dto: AnyType): Plan {
   const names = { property: 'body', bindName: '', jsonName: '' };
   const required = !isOptional(Dto);
   const spec: PropertySpec = { kind: 'fromBody', type: Dto, required };
-  const body: Member = { ...names, index: 0, codec, required, jsonRequired: false, dontBind: [], spec };
+  const body: Member = {
+    ...names,
+    index: 0,
+    codec,
+    required,
+    jsonRequired: false,
+    dontBind: [],
+    spec,
+    refusesNull: refusesNull(Dto),
+  };
   checkNestable(codec);
   namingErrors(codec.name, () => {
     checkHasNoFile(codec);
@@ -84,6 +96,7 @@ function planForBody(codec: Codec, Dto: AnyType): Plan {
     sourcesOf: new Map(),
     required: required ? [body] : [],
     wholeBody: { kind: 'json', member: body },
+    check: undefined,
     body: { json: true, form: false, text: false, ...noParts, needsExactNumbers: needsExactNumbers(codec) },
     result: dto => ownValue(dto, 'body'),
   };
@@ -116,11 +129,12 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: Sour
     sourcesOf,
     required,
     wholeBody,
+    check: classCheckOf(Dto),
     body: {
       json: inJson.length > 0,
       form: sourceProperties.has('form'),
       text: wholeBody?.kind === 'text',
-      ...partsFor(sourceProperties.get('form') ?? []),
+      ...partsFor(sourceProperties.get('form') ?? [], defaults.unknownNames === 'refuse'),
       needsExactNumbers: inJson.some(({ codec }) => needsExactNumbers(codec)),
     },
     result: dto => dto,

@@ -20,6 +20,8 @@ export const FIELD_SOURCES = ['json', 'form', 'route', 'query'] as const;
 export interface SourceDefaults {
   readonly fieldSources: readonly Source[];
   readonly fallback: boolean;
+  /** What becomes of names that no property takes. */
+  readonly unknownNames: 'ignore' | 'refuse';
 }
 
 /** Returns the sources of a property, each with the name of the value in it. */

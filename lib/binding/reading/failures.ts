@@ -1,4 +1,4 @@
-import { ignoreRejection, type Awaitable } from '../../basics/awaitable';
+import { ignoreRejection, isPromise, type Awaitable } from '../../basics/awaitable';
 import { Problem, type ProblemError } from '../../problems/problem';
 import type { ResolvedLimits } from './limits';
 
@@ -15,8 +15,9 @@ import type { ResolvedLimits } from './limits';
  * - `index-too-high`: an index in a name is higher than `limits.items` allows.
  * - `too-deep`: objects and lists, or the parts of a name, are nested deeper than `limits.depth` allows.
  * - `rule`: the value breaks a rule of its type; for a `check`, the message is what that returned.
+ * - `unknown`: no property takes the name, and the endpoint refuses such names (`unknownNames`).
  * - `schema`: a Standard Schema refuses the value; the message is the schema's.
- * - `application`: a binder or a modifier has called `context.fail()`.
+ * - `application`: the `static check` of a dto has called `fail()`, or a binder or a modifier `context.fail()`.
  */
 export type FailureCode =
   | 'missing'
@@ -30,6 +31,7 @@ export type FailureCode =
   | 'index-too-high'
   | 'too-deep'
   | 'rule'
+  | 'unknown'
   | 'schema'
   | 'application';
 
@@ -63,10 +65,17 @@ export class Failures {
   private alone: Set<string> | undefined;
   private promised: [value: Promise<unknown>, use: (known: unknown) => void][] | undefined;
 
-  /** @param quotesValues false if no refused value may be repeated. */
+  private readonly checks: (() => Awaitable<unknown>)[] = [];
+  private checked = 0;
+
+  /**
+   * @param quotesValues false if no refused value may be repeated.
+   * @param refusesUnknown true if names that no property takes are failures.
+   */
   constructor(
     readonly limits: Pick<ResolvedLimits, 'bodyBytes' | 'fields' | 'items' | 'depth' | 'failures'>,
     readonly quotesValues = true,
+    readonly refusesUnknown = false,
   ) {}
 
   /** Waits for a value, before the request counts as read. @param use called with it, in the order of these calls. */
@@ -76,15 +85,28 @@ export class Failures {
     (this.promised ??= []).push([value, use]);
   }
 
-  /** Waits for all values that are not known yet, and for those of which they are made. */
+  /** Calls a check when all values are known, and those before it have answered. */
+  whenKnown(check: () => Awaitable<unknown>): void {
+    this.checks.push(check);
+  }
+
+  /** Waits for all values that are not known yet, and for those of which they are made; then for the checks. */
   settle(): Awaitable<void> {
     const { promised } = this;
-    if (!promised) return undefined;
+    if (!promised) return this.settleChecks();
     this.promised = undefined;
     return Promise.all(promised.map(([value]) => value)).then(known => {
       for (const [at, [, use]] of promised.entries()) use(known[at]);
       return this.settle();
     });
+  }
+
+  private settleChecks(): Awaitable<void> {
+    while (this.checked < this.checks.length) {
+      const done = this.checks[this.checked++]?.();
+      if (isPromise(done)) return done.then(() => this.settleChecks());
+    }
+    return undefined;
   }
 
   get isFull(): boolean {

@@ -27,10 +27,15 @@ interface Root {
   readonly isJson: boolean;
   /** Name of a value that has none in its source: the property that takes the whole JSON body. */
   readonly whole?: string | undefined;
+  /** The location of the text that holds this JSON document. */
+  readonly outer?: Location;
 }
 
 /** The location of a value; failures are reported under it. */
 export class Location {
+  /** True if a failure has been reported here or below, listed or not. */
+  isInvalid = false;
+
   /**
    * @param depth levels of objects and arrays around the value.
    * @param up the location of the object or array that holds it, if that is below the root.
@@ -63,6 +68,11 @@ export class Location {
     return this.root.failures;
   }
 
+  /** True in a JSON document: a body, or text that holds JSON. */
+  get isJson(): boolean {
+    return this.root.isJson;
+  }
+
   get limits() {
     return this.failures.limits;
   }
@@ -74,7 +84,7 @@ export class Location {
 
   /** Returns this location as the root of a JSON document: the value is text that holds JSON. */
   asJson(): Location {
-    return new Location({ ...this.root, name: this.path, isJson: true, whole: undefined }, this.depth);
+    return new Location({ ...this.root, name: this.path, isJson: true, whole: undefined, outer: this }, this.depth);
   }
 
   /** False if the value must not be repeated: a response must not show what the client did not send. */
@@ -115,14 +125,22 @@ export class Location {
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
-    if (this.failures.leavesOut()) return INVALID;
+    if (this.leavesOut()) return INVALID;
     const { name, pointer } = this;
     this.failures.add({ code, name, in: this.source, ...(pointer !== undefined && { pointer }), detail, ...facts });
     return INVALID;
   }
 
+  /** Notes that a value here is invalid. Returns true if its failure will not be listed. */
+  private leavesOut(): boolean {
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- a loop makes no locations and no stack.
+    for (let here: Location | undefined = this; here; here = here.up ?? here.root.outer) here.isInvalid = true;
+    return this.failures.leavesOut();
+  }
+
   /** Reports a value that cannot be decoded. It is not reported as missing, too. */
   failUndecodable(detail: string): Invalid {
+    this.leavesOut();
     this.failures.addAlone({ code: 'invalid', name: this.name, in: this.source, detail });
     return INVALID;
   }
@@ -132,7 +150,7 @@ export class Location {
    * @param described what is expected, in the words of that message. Default: `expected`.
    */
   failValue(value: unknown, expected: string, detail?: string, described?: string): Invalid {
-    if (this.failures.leavesOut()) return INVALID;
+    if (this.leavesOut()) return INVALID;
     const quoted = this.mayQuote ? quote(value) : undefined;
     const subject = quoted === undefined ? 'The value' : `The value ${quoted}`;
     const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
@@ -144,7 +162,7 @@ export class Location {
 
   /** Reports a value that breaks a rule of its type. @param says completes the sentence "The value … must …". */
   failRule(noun: 'value' | 'list' | 'file', value: unknown, says: string): Invalid {
-    if (this.failures.leavesOut()) return INVALID;
+    if (this.leavesOut()) return INVALID;
     const quoted = noun === 'value' && this.mayQuote ? quote(value) : undefined;
     const subject = quoted === undefined ? `The ${noun}` : `The value ${quoted}`;
     return this.fail('rule', `${subject} must ${says}.`, quoted === undefined ? {} : { value: quoted });
@@ -183,7 +201,7 @@ export class Location {
 
   /** The JSON pointer (RFC 6901), cut after the last part that fits into the limit; undefined outside of JSON. */
   private get pointer(): string | undefined {
-    if (!this.root.isJson) return undefined;
+    if (!this.isJson) return undefined;
     let pointer = '';
     for (const key of this.keys) {
       // RFC 6901, section 3: `~` and `/` are escaped.

@@ -72,6 +72,11 @@ export class NameTree {
     return this.ended ? (this.sent ??= this.ended.map(({ value }) => value)) : NONE;
   }
 
+  /** The name that ends here, as it was first sent; undefined if none does. */
+  get sentAs(): string | undefined {
+    return this.ended?.[0]?.name;
+  }
+
   /** True if the names below are the items of a collection: `name[]`, `name[3]`. */
   get isArray(): boolean {
     return (this.arrayness ??= !this.isLeaf && this.below().every(({ key }) => /^\d*$/.test(key)));

@@ -4,6 +4,7 @@ import { readFlat, readNames } from '../types/read-names';
 import type { SourceProperty } from '../plan/source-properties';
 import { firstPart, hasParts, levelsOf } from '../reading/name-parts';
 import { NameTree, type Sent } from '../reading/name-tree';
+import { failUnknown, findUnknown, takenBelow, takenName, type TakenName } from '../types/unknown-names';
 import type { RequestInput } from './request-input';
 
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
@@ -19,7 +20,9 @@ export function readByName(
 ): void {
   const hasRoot = sourceProperties.some(sourceProperty => sourceProperty.isRoot);
   if (pairs.length === 0 && !hasRoot) return;
-  const single = hasRoot ? undefined : singleValues(pairs);
+  // A route has the parameters that its path declares, and one value is read without a dto.
+  const refusesUnknown = input.options.unknownNames === 'refuse' && source !== 'route' && input.plan !== undefined;
+  const single = hasRoot || refusesUnknown ? undefined : singleValues(pairs);
   if (single) {
     for (const sourceProperty of sourceProperties) {
       const value = single.get(sourceProperty.anyCase);
@@ -41,6 +44,12 @@ export function readByName(
     // A required object that takes all names exists even if none of them was sent.
     found.put(index, isRoot ? readNames(codec, tree, location, required) : readFlat(sourceProperty, tree, location));
   }
+  if (!refusesUnknown) return;
+  const here = input.locationOf(source, '');
+  const taken = sourceProperties.flatMap(({ codec, name, isRoot }): readonly TakenName[] =>
+    isRoot ? takenBelow(codec, root, here) : [takenName(name, codec)],
+  );
+  findUnknown(root, taken, here, !hasRoot, name => failUnknown(input.locationOf(source, name)));
 }
 
 /**

@@ -1,17 +1,18 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Source } from '../../problems/problem';
+import type { Awaitable } from '../../basics/awaitable';
+import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Location } from '../reading/location';
 import type { JsonSchema, Shape } from './schema-shape';
 
 /**
- * What one endpoint knows of a type: plain data of one of six kinds. Four functions read and write its values, each
+ * What one endpoint knows of a type: plain data of one of seven kinds. Four functions read and write its values, each
  * with a case for every kind: `readJson`, `readNames` (with `readText`), `written` and `schemaOf`.
  * @typeParam T the type of the values.
  */
 export type Codec<T = unknown> = AnyCodec & { readonly holds?: () => T };
 
 /** A codec of any values. */
-export type AnyCodec = ScalarCodec | ListCodec | ObjectCodec | NullableCodec | FileCodec | SchemaCodec;
+export type AnyCodec = ScalarCodec | ListCodec | RecordCodec | ObjectCodec | NullableCodec | FileCodec | SchemaCodec;
 
 /** A condition on the values of a type. */
 export interface Rule {
@@ -70,6 +71,16 @@ export interface ListCodec extends Ruled {
   readonly item: Codec;
 }
 
+/** An object with names of the client's. */
+export interface RecordCodec {
+  readonly kind: 'record';
+  readonly name: string;
+  readonly item: Codec;
+}
+
+/** Checks the properties of a dto together. */
+export type ClassCheck = (dto: object, fail: (name: string, reason: string) => void) => Awaitable<unknown>;
+
 /** An instance of a dto class. */
 export interface ObjectCodec {
   readonly kind: 'object';
@@ -78,6 +89,8 @@ export interface ObjectCodec {
   readonly create: () => object;
   /** Removes the properties without a value that the class makes. */
   readonly complete: ((dto: object) => void) | undefined;
+  /** The `static check` of the class. */
+  readonly check: ClassCheck | undefined;
   /** All properties, once their codecs are known: one can be of this very class. */
   readonly members: readonly CodecMember[];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
@@ -116,6 +129,8 @@ export interface CodecMember {
   readonly bindName: string;
   readonly codec: Codec;
   readonly required: boolean;
+  /** True if JSON null is refused although the value may be missing. */
+  readonly refusesNull?: boolean;
   /** True if the JSON itself must contain the value. */
   readonly jsonRequired: boolean;
   /** Sources that must not bind to the property. */
@@ -133,12 +148,18 @@ export const isCollection = (codec: Codec): boolean => notNull(codec).kind === '
 /** True if JSON null is a value. */
 export const takesNull = ({ kind }: Codec): boolean => kind === 'nullable' || kind === 'schema';
 
+/** Returns true if the source of the object must not bind to one of its properties. */
+export function isBlocked({ dontBind }: CodecMember, { source }: Location): boolean {
+  return (dontBind as readonly ProblemLocation[]).includes(source);
+}
+
 /** Returns the types that a type is composed of. */
 export function partsOf(codec: Codec): readonly Codec[] {
   switch (codec.kind) {
     case 'scalar':
       return codec.inner ? [codec.inner] : [];
     case 'list':
+    case 'record':
       return [codec.item];
     case 'object':
       return codec.members.map(member => member.codec);
@@ -167,10 +188,10 @@ export function someWithin(codec: Codec, test: (part: Codec) => boolean): boolea
 export const needsExactNumbers = (codec: Codec): boolean =>
   someWithin(codec, part => part.kind === 'scalar' && part.needsExactNumbers === true);
 
-/** Returns true for a type whose values are made of names: its own properties, or whichever names a schema takes. */
+/** Returns true for a type whose values are made of names: its own properties, or whichever names it takes. */
 export function isReadByName(codec: Codec): boolean {
   const { kind } = notNull(codec);
-  return kind === 'object' || kind === 'schema';
+  return kind === 'object' || kind === 'record' || kind === 'schema';
 }
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */

@@ -13,6 +13,8 @@ export interface Schemas {
   readonly direction: 'request' | 'response';
   /** Where the client sends the value; undefined for a response. A nested dto can block a source. */
   readonly source?: Source | undefined;
+  /** True if the endpoint refuses names that no property takes. */
+  readonly isClosed?: boolean;
   /**
    * Limits of the endpoint; undefined for a response, and inside a schema that has a name: endpoints with other limits
    * share it.

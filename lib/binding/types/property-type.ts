@@ -18,6 +18,8 @@ export interface Codecs {
 export interface ValueType<T> {
   /** True if the value may be missing. */
   readonly isOptional?: boolean;
+  /** True if JSON null is not a missing value. */
+  readonly refusesNull?: boolean;
   /** Makes the codec that reads and writes its values at one endpoint. */
   codec(codecs: Codecs): Codec<T>;
 }
@@ -68,6 +70,9 @@ export type IfRequired<T, O> = O extends unknown
 export function isValueType(type: unknown): type is ValueType<unknown> {
   return typeof type === 'object' && type !== null && 'codec' in type && typeof type.codec === 'function';
 }
+
+/** Returns true if JSON null is not a missing value of a type, but a wrong one. */
+export const refusesNull = (type: unknown): boolean => isValueType(type) && type.refusesNull === true;
 
 /** Returns true if the values of a type may be missing. */
 export function isOptional(type: unknown): boolean {

@@ -1,10 +1,11 @@
 import { isPromise } from '../../basics/awaitable';
-import type { ProblemLocation } from '../../problems/problem';
 import { FoundValues } from '../reading/found-values';
 import { isJsonObject, type JsonObject } from '../reading/json-text';
 import { INVALID, withoutMark, type Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
+import { checkLater } from './class-check';
 import {
+  isBlocked,
   isCollection,
   notNull,
   takesFiles,
@@ -16,11 +17,13 @@ import {
 } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
+import { refuseOtherKeys } from './unknown-names';
 
 /** The facts that decide how a missing or empty value is treated: is it required, and what does its type accept? */
 export interface Expected {
   readonly codec: Codec;
   readonly required: boolean;
+  readonly refusesNull?: boolean;
 }
 
 /**
@@ -53,6 +56,13 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
         readFields(codec.fields, ({ property }) => property, readMember, found, value, at);
       });
     }
+    case 'record': {
+      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
+      const keys = Object.keys(value);
+      // A name in a claim or a cookie is its content.
+      const below = (key: string): Location => (at.isSecret ? at : at.below(key));
+      return readRecord(keys, at, key => readJson(codec.item, ownValue(value, key), below(key)));
+    }
     case 'file':
       return failNoFile(at);
     case 'schema':
@@ -78,15 +88,20 @@ export function each<V>(values: readonly V[], at: Location, read: (value: V, ind
   return items;
 }
 
+/** Makes an object of values with these names, which has no prototype: `__proto__` is a name, too. */
+export function readRecord(keys: readonly string[], at: Location, read: (key: string) => unknown): unknown {
+  if (at.isTooDeep() || at.isTooLong(keys.length)) return INVALID;
+  const found = new FoundValues(Object.create(null) as object, at.failures);
+  for (const key of keys) found.put(key, read(key));
+  return found.target;
+}
+
 /** Makes an object of the properties that are found. */
-export function readObject(
-  { create, complete }: ObjectCodec,
-  at: Location,
-  read: (found: FoundValues) => void,
-): object {
-  const found = new FoundValues(create(), at.failures);
+export function readObject(codec: ObjectCodec, at: Location, read: (found: FoundValues) => void): object {
+  const found = new FoundValues(codec.create(), at.failures);
   read(found);
-  complete?.(found.target);
+  codec.complete?.(found.target);
+  checkLater(codec, found.target, at);
   return found.target;
 }
 
@@ -111,6 +126,7 @@ export function readFields<M extends CodecMember>(
     const value = isPlain ? codec.json?.(sent) : undefined;
     found.put(keyOf(member), value === undefined ? read(member, sent, at.below(jsonName)) : value);
   }
+  refuseOtherKeys(members, json, at);
 }
 
 /** Reads a property of a nested object. */
@@ -123,15 +139,11 @@ function readMember(member: CodecMember, value: unknown, at: Location): unknown 
 }
 
 /** Reads JSON for a property. For an optional property `null` is a missing value, unless the type accepts null. */
-export function readOptionalJson({ codec, required }: Expected, value: unknown, at: Location): unknown {
-  if (value !== null || required) return readJson(codec, value, at);
+export function readOptionalJson(expected: Expected, value: unknown, at: Location): unknown {
+  const { codec, required, refusesNull = false } = expected;
+  if (value !== null || required || refusesNull) return readJson(codec, value, at);
   if (codec.kind === 'schema') return blankOfSchema(codec, null);
   return takesNull(codec) ? null : undefined;
-}
-
-/** Returns true if the source of the object must not bind to one of its properties. */
-export function isBlocked({ dontBind }: CodecMember, { source }: Location): boolean {
-  return (dontBind as readonly ProblemLocation[]).includes(source);
 }
 
 export const orNothing = (value: unknown, expected: Expected, at: Location): unknown =>

@@ -1,6 +1,7 @@
 import { INVALID, type Location } from '../reading/location';
 import { NameTree, type IndexedItem, type Sent } from '../reading/name-tree';
 import {
+  isBlocked,
   isCollection,
   mayTakeFiles,
   notNull,
@@ -9,7 +10,7 @@ import {
   type ListCodec,
   type ObjectCodec,
 } from './codec';
-import { each, emptyList, isBlocked, orNothing, readObject, type Expected } from './read-json';
+import { each, emptyList, orNothing, readObject, readRecord, type Expected } from './read-json';
 import { failFile, isBlank, isFile, readBlank, readSent } from './read-text';
 import { keepsRules } from './rules';
 import { failNameless, isSchemaSent, schemaFromNames } from './schema';
@@ -62,6 +63,18 @@ export function readNames(codec: AnyCodec, tree: NameTree, at: Location, require
         }
       });
     }
+    case 'record': {
+      if (!required && !isSentBelow(codec, tree, at)) return undefined;
+      const keys = tree.below().filter(one => !one.isEmpty);
+      return readRecord(
+        keys.map(({ key }) => key),
+        at,
+        key => {
+          const here = at.below(key);
+          return readNested({ codec: codec.item, required: true }, tree.child(key), here) ?? here.failMissing();
+        },
+      );
+    }
     case 'schema':
       return schemaFromNames(codec, tree, at, required);
     case 'scalar':
@@ -102,6 +115,8 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
       return hasNameless(type.item, tree, at) || tree.below().some(one => /^\d*$/.test(one.key) && !one.isEmpty);
     case 'object':
       return isObjectSent(type, tree, at);
+    case 'record':
+      return tree.below().some(one => !one.isEmpty);
     case 'schema':
       return isSchemaSent(type, tree);
     case 'scalar':
@@ -130,12 +145,12 @@ function isObjectSent(codec: ObjectCodec, tree: NameTree, at: Location): boolean
 
 /**
  * Returns true for `items[].sku`, `items.sku` and `items[x].sku`, which do not say which item is meant. The names of a
- * schema are unknown.
+ * schema and of a record are unknown.
  */
 function hasNameless(item: Codec, tree: NameTree, at: Location): boolean {
   const others = tree.below().filter(({ key }) => !/^\d*$/.test(key));
   const { kind } = notNull(item);
-  if (tree.hasNameless || (kind === 'schema' && others.length > 0)) return true;
+  if (tree.hasNameless || ((kind === 'schema' || kind === 'record') && others.length > 0)) return true;
   return kind === 'object' && others.length > 0 && [tree, ...others].some(one => isSentBelow(item, one, at));
 }
 

@@ -1,9 +1,16 @@
-import { isClass } from '../../options/check';
+import { checkOptions, isClass, oneOf } from '../../options/check';
 import { isOptional, type AnyType, type Infer, type ValueType } from './property-type';
 
-/** A type whose value may be missing; it is `undefined` then. */
-export function optional<X extends AnyType>(type: X): ValueType<Infer<X> | undefined> {
-  return { isOptional: true, codec: codecs => codecs.of(type) };
+/**
+ * A type whose value may be missing; it is `undefined` then.
+ * @param options with `null: 'refuse'`, JSON null is no missing value, but a wrong one.
+ */
+export function optional<X extends AnyType>(
+  type: X,
+  options: { readonly null?: 'refuse' } = {},
+): ValueType<Infer<X> | undefined> {
+  checkOptions('optional', options, { null: oneOf('refuse') });
+  return { isOptional: true, refusesNull: options.null === 'refuse', codec: codecs => codecs.of(type) };
 }
 
 /** A type whose value may be `null`, in JSON; the text of an object is JSON, too. */

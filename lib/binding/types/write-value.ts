@@ -34,6 +34,11 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       }
       return json;
     }
+    case 'record': {
+      if (!isJsonObject(value) || isPromise(value))
+        throw refused(codec.name, isPromise(value) ? PROMISE : 'a value that is not an object', 'a ');
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, written(codec.item, one)]));
+    }
     case 'file':
       return value;
     case 'schema':
