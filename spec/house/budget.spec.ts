@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_700, 50, ['idempotency']],
+  idempotency: [3_690, 50, ['idempotency']],
   body: [1_235, 19, ['body']],
   binding: [4_920, 91, ['binding']],
   openapi: [1_255, 16, ['openapi']],
