@@ -57,13 +57,13 @@ export const DEFAULT_NAMESPACE = 'keyv';
 export const prefixFor = (kind: 'lease' | 'response', namespace = DEFAULT_NAMESPACE): string =>
   `${namespace}:bindonce:1::${kind}:`;
 
+/** An adapter, or a layer above it; `@keyv/redis` has a method that puts a namespace in front of a key. */
+export type Adapter = Partial<KeyvLike> & { createKeyPrefix?(key: string, namespace?: string): string };
+
 /** Returns the namespace of a Keyv; Keyv 6 leaves it to an adapter that has its own. */
 export function namespaceOf(keyv: KeyvLike): string | undefined {
-  return [keyv, ...layersUnder(keyv)].map(layer => (layer as Partial<KeyvLike>).namespace).find(Boolean);
+  return ([keyv, ...layersUnder(keyv)] as readonly Adapter[]).map(({ namespace }) => namespace).find(Boolean);
 }
-
-/** The adapter under a Keyv; `@keyv/redis` has a method that puts a namespace in front of a key. */
-type Adapter = Partial<KeyvLike> & { createKeyPrefix?(key: string, namespace?: string): string };
 
 /**
  * Returns the key to pass to a Keyv for a response. It starts with the namespace: Keyv 5 puts it in front of other keys
@@ -73,12 +73,6 @@ export function keyInKeyv(keyv: KeyvLike, key: string): string {
   const adapter = backingStoreOf(keyv) as Adapter;
   const name = prefixFor('response', namespaceOf(keyv)) + key;
   return adapter.namespace ? name : (adapter.createKeyPrefix?.(name, DEFAULT_NAMESPACE) ?? name);
-}
-
-/** Returns the name that `@keyv/redis` gives to a key that is passed to Keyv. @returns undefined for other adapters. */
-export function nameOnRedis(keyv: KeyvLike, key: string): string | undefined {
-  const adapter = backingStoreOf(keyv) as Adapter;
-  return adapter.createKeyPrefix?.(key, adapter.namespace);
 }
 
 /**

@@ -3,12 +3,12 @@ import { oneInProcess } from '../../basics/process';
 import { MAX_TIMER } from '../../options/check';
 import type { RecordedResponse } from '../responses/recorded-response';
 import {
+  type Adapter,
   backingStoreOf,
   DEFAULT_NAMESPACE,
   isMapLike,
   keyInKeyv,
   layersUnder,
-  nameOnRedis,
   namespaceOf,
   type KeyvLike,
 } from './keyv-like';
@@ -95,7 +95,11 @@ class KeyvResponses implements ResponseStore {
     const key = `${cacheKey}:${token}`;
     if (!(await this.keyv.set(keyInKeyv(this.keyv, key), toStored(key, response), ms)))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
-    if (this.isInMemory && ms <= MAX_TIMER) this.deleteAfter(key, ms);
+    // A Map keeps what has expired until it is read, and no request reads it any more.
+    if (this.isInMemory && ms <= MAX_TIMER)
+      setTimeout(() => {
+        this.delete(cacheKey, token).catch(() => undefined);
+      }, ms).unref();
   }
 
   async delete(cacheKey: string, token: string): Promise<void> {
@@ -128,13 +132,6 @@ class KeyvResponses implements ResponseStore {
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     return stored;
   }
-
-  /** A Map keeps what has expired until it is read, and no request reads it any more. */
-  private deleteAfter(key: string, ms: number): void {
-    setTimeout(() => {
-      this.keyv.delete(keyInKeyv(this.keyv, key)).catch(() => undefined);
-    }, ms).unref();
-  }
 }
 
 /**
@@ -143,8 +140,9 @@ class KeyvResponses implements ResponseStore {
  * @throws TypeError if not the adapter alone has the namespace.
  */
 function refuseOtherNames(keyv: KeyvLike): void {
-  const [adapter, bridge] = [...layersUnder(keyv)].reverse() as Partial<KeyvLike>[];
-  if ((adapter?.namespace && !bridge?.namespace) || nameOnRedis(keyv, '') !== undefined) return;
+  const [adapter, bridge] = [...layersUnder(keyv)].reverse() as readonly Adapter[];
+  // That of `@keyv/redis` names them the same under both.
+  if (adapter?.createKeyPrefix || (adapter?.namespace && !bridge?.namespace)) return;
   throw new TypeError(
     `idempotency: store is a Keyv on ${adapter?.constructor.name}, under which Keyv 5 and 6 give responses different ` +
       'names. Give the namespace to the adapter alone: ' +
