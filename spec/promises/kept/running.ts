@@ -28,8 +28,12 @@ export const running: readonly KeptPromise[] = [
     title: 'concurrent duplicates once and give all the same answer',
     mutant: {
       file: 'lib/idempotency/stores/postgres/statements.ts',
-      find: 'OR lease.token = $2 AND NOT lease.done',
-      replace: 'OR NOT lease.done',
+      // The newest row decides; what the statement has seen before is the first of two guards.
+      find:
+        '${expiry} WHERE NOT EXISTS (SELECT FROM seen)\n' +
+        '  ON CONFLICT (key) DO UPDATE SET token = $2, done = false, expires = ${expiry}\n' +
+        '  WHERE lease.expires <= now() OR lease.token = $2 AND NOT lease.done',
+      replace: '${expiry}\n  ON CONFLICT (key) DO UPDATE SET token = $2, expires = ${expiry} WHERE NOT lease.done',
     },
   },
   {
