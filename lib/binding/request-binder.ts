@@ -1,13 +1,12 @@
 import { after, type Awaitable } from '../basics/awaitable';
 import type { Binder, BinderContext } from './input/binder-context';
 import { readBody } from './input/body';
-import { isJsonObject } from './reading/json-text';
+import { isJsonObject, ownValue } from './reading/json-text';
 import type { Member } from './declaration/members';
 import { isEmptyWithoutBody, lookupOf } from './plan/lookup';
 import type { Plan } from './plan/plan';
 import type { WholeBody } from './plan/whole-source';
 import type { FoundValues } from './reading/found-values';
-import { ownValue } from './reading/own-value';
 import { takesNull } from './types/codec';
 import { emptyList, readNothing, readOptionalJson } from './types/read-json';
 import { RequestInput } from './sources/request-input';

@@ -43,8 +43,8 @@ function declaredBy({ guard, endpoint }: Operation, components: Components): Rec
   });
   const hasSuccess = declared.some(([status]) => /^[23]/.test(status));
   // Without content, a response has no body to generated clients.
-  const any = { description: 'The response of the handler.', headers, content: { '*/*': { schema: {} } } };
-  return { ...Object.fromEntries(declared), ...(!hasSuccess && { '2XX': any }) };
+  const anySuccess = { description: 'The response of the handler.', headers, content: { '*/*': { schema: {} } } };
+  return { ...Object.fromEntries(declared), ...(!hasSuccess && { '2XX': anySuccess }) };
 }
 
 const descriptionOf = (status: number): string =>

@@ -39,7 +39,7 @@ export class KeyView {
     private readonly calls: string[],
   ) {}
 
-  /** @throws AssertionError for an answer that is none, from a store without types. */
+  /** @throws AssertionError if the store answers something else than an Acquisition. */
   async acquire(token: string, ms: number): Promise<Acquisition> {
     const answer = (await this.store.acquire(this.key, token, ms)) as Acquisition | undefined;
     this.note('acquire', [token, ms], answer);

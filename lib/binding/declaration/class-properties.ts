@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe } from '../../options/check';
-import { ownValue } from '../reading/own-value';
+import { ownValue } from '../reading/json-text';
 import { classNameOf } from '../types/class-name';
 import type { DtoClass } from '../types/property-type';
 import { namingErrors } from './declaration-error';

@@ -1,4 +1,4 @@
-import { ownValue } from '../reading/own-value';
+import { ownValue } from '../reading/json-text';
 import type { DtoClass } from '../types/property-type';
 import { propertiesOf } from './class-properties';
 import { defaultOf } from './default-value';

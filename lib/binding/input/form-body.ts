@@ -6,7 +6,7 @@ import { checkDeclaredLength, chunksOf } from '../../body/stream/chunks';
 import { openReceived, type Received } from '../../body/stream/received';
 import { readPairs, type Pair } from '../../body/content/urlencoded';
 import { after, type Awaitable } from '../../basics/awaitable';
-import { convertedText } from '../reading/converted-text';
+import { convertedText } from '../reading/json-text';
 import type { ResolvedLimits } from '../reading/limits';
 import { textIn, type Incoming } from './incoming';
 import type { FormReader } from './uploads';

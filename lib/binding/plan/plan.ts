@@ -1,7 +1,7 @@
 import type { Source } from '../../problems/problem';
 import type { FoundValues } from '../reading/found-values';
 import type { JsonObject } from '../reading/json-text';
-import { ownValue } from '../reading/own-value';
+import { ownValue } from '../reading/json-text';
 import { membersOf, type Member } from '../declaration/members';
 import type { Location } from '../reading/location';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';

@@ -92,3 +92,29 @@ export function splitAtCommas(text: string): string[] {
   const parts = text.split(',');
   return parts.some(part => part.trim() === '') ? [text] : parts;
 }
+
+/**
+ * Reads a property that is to be written. A method is not a value, as for `JSON.stringify`: the object has it of its
+ * class, or, as `toString`, like every object.
+ */
+export function writableValue(object: object, name: string): unknown {
+  const value = (object as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'function' ? undefined : value;
+}
+
+/** Reads an own property of an object; inherited ones, such as `constructor` and `__proto__`, count as absent. */
+export function ownValue(object: object, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+/**
+ * Returns the text of a route parameter or a form field. A middleware in front may have converted it to a number, a
+ * boolean, or a date (celebrate, express-validator, `router.param()`). Undefined for a value that has no text.
+ */
+export function convertedText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const json = asJson(value);
+  return textual.has(typeof json) ? String(json) : undefined;
+}
+
+const textual: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);

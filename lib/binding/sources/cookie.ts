@@ -1,5 +1,5 @@
 import { parse } from 'cookie';
-import { ownValue } from '../reading/own-value';
+import { ownValue } from '../reading/json-text';
 import { readText } from '../types/read-text';
 import type { ValueSource } from './request-input';
 

@@ -1,5 +1,5 @@
 import type { Pair } from '../../body/content/urlencoded';
-import { convertedText } from '../reading/converted-text';
+import { convertedText } from '../reading/json-text';
 import { readSegments } from '../types/read-text';
 import { readByName } from './read-by-name';
 import type { ValueSource } from './request-input';

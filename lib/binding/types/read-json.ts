@@ -1,8 +1,7 @@
 import { isPromise } from '../../basics/awaitable';
 import { FoundValues } from '../reading/found-values';
-import { isJsonObject, type JsonObject } from '../reading/json-text';
+import { isJsonObject, type JsonObject, ownValue } from '../reading/json-text';
 import { INVALID, withoutMark, type Location } from '../reading/location';
-import { ownValue } from '../reading/own-value';
 import { checkLater } from './class-check';
 import {
   isBlocked,

@@ -53,7 +53,7 @@ export function isSchemaSent({ json: { takes, properties, others } }: SchemaCode
   return tree.below().some(({ key }) => isOwn(key));
 }
 
-/** Returns true if a file of JSON under a name is data: it holds what is no text and no file. */
+/** Returns true if a file of JSON under a name is read as JSON: the schema takes something else than text there. */
 export function takesJsonAt({ json }: SchemaCodec, name: string): boolean {
   const { takes } = propertyOf(json, name).shape;
   return takes.size > 0 && !takes.has('string');

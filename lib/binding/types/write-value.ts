@@ -1,7 +1,6 @@
 import { isPromise, isThenable } from '../../basics/awaitable';
 import { isExactNumber } from '../../body/content/exact-json';
-import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
-import { writableValue } from '../reading/own-value';
+import { asJson, isJsonObject, type JsonObject, writableValue } from '../reading/json-text';
 import type { AnyCodec, ObjectCodec } from './codec';
 import { WrittenNumber } from './exact-text';
 
