@@ -57,8 +57,10 @@ describe('an application on @keyv/valkey whose server is away', () => {
     const duplicate = shop.outcome('order');
     await redis.answers(/sub=1/, 'CLIENT', 'LIST');
     await redis.kill();
+    // First the duplicate: while the response of the original is being stored, it would wait for that instead.
+    expect(await duplicate).toBe(503);
     mayEnd.happens();
-    expect(await Promise.all([original, duplicate])).toEqual(['ran', 503]);
+    expect(await original).toBe('ran');
     expect(shop.kinds('order')).toContain('not-stored');
     await redis.up();
     expect(await shop.outcomeInTheEnd('order')).toBe('replayed');
