@@ -26,7 +26,24 @@ export type { KeyvLike } from './idempotency/stores/keyv-like';
 export type { RequestIdempotency } from './idempotency/run/request-idempotency';
 export type { Acquisition, LeaseStore, RunFacts, RunQuery, RunRecord } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
-export { postgresLeases, type PostgresLeasesOptions, type PostgresPool } from './idempotency/stores/postgres/leases';
+export {
+  fromDrizzle,
+  fromKnex,
+  fromKysely,
+  fromPg,
+  fromPostgresJs,
+  fromPrisma,
+  fromTypeOrm,
+  type TransactionAdapter,
+} from './idempotency/stores/transactions';
+export type { Store } from './idempotency/stores/store';
+export {
+  postgresLeases,
+  postgresStore,
+  type PostgresPool,
+  type PostgresStore,
+  type PostgresStoreOptions,
+} from './idempotency/stores/postgres/store';
 export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis/leases';
 export type { RedisClient } from './idempotency/stores/redis/client';
 

@@ -27,7 +27,7 @@ export function answer(outcome: Outcome, exchange: Exchange): void {
       return replay(outcome.response, req, res, options.replayedHeader);
     case 'unguarded':
       echoKey(req, res, options);
-      leaveUnguarded(req, outcome.key, outcome.cacheKey);
+      leaveUnguarded(req, res, options, outcome.key, outcome.cacheKey);
       return next();
     case 'in-flight':
       throw new Problem(

@@ -49,7 +49,7 @@ export function makeIdempotency(
 
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
     requireExpressArguments('idempotency', req, next);
-    if (letThrough(req, options)) {
+    if (letThrough(req, res, options)) {
       next();
       return;
     }

@@ -1,8 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { ResolvedOptions } from './options/resolved-options';
 import { Reporter } from './exchange/reporter';
 import { isKeyMissing } from './identity/key';
+import { commitUnguarded, derivedKey } from './run/commit-with';
+import type { TransactionAdapter } from './stores/transactions';
 import type { RequestIdempotency } from './run/request-idempotency';
 
 /** Shared by all copies of this module in the process, since they guard the same requests. */
@@ -70,12 +73,16 @@ const UNGUARDED = Symbol.for('bindonce.unguarded');
 /** The `req.idempotency` of a request that runs without a guard: handlers expect one. */
 class Unguarded implements RequestIdempotency {
   readonly [UNGUARDED] = true;
+  /** In place of a cache key, for a request that has none: its keys are of this attempt alone. */
+  private seed: string | undefined;
   /** Never aborts. */
   declare readonly signal: AbortSignal;
 
   constructor(
     readonly key: string,
     readonly cacheKey: string,
+    private readonly res: ServerResponse,
+    private readonly options: ResolvedOptions,
   ) {
     let signal: AbortSignal | undefined;
     // Made when it is first asked for: that takes 5 µs.
@@ -86,26 +93,40 @@ class Unguarded implements RequestIdempotency {
   readonly forget = (): void => {
     // Nothing is kept.
   };
+
+  derivedKey(name: string): string {
+    return derivedKey((this.seed ??= this.cacheKey || randomUUID()), name);
+  }
+
+  commitWith<Tx, T>(adapter: TransactionAdapter<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return commitUnguarded(this.res, adapter, work, this.options.storeTimeout);
+  }
 }
 
 /**
  * Lets a request through that is not to be guarded, because of its method or because it has no key.
  * @returns whether it is one.
  */
-export function letThrough(req: IncomingMessage, options: ResolvedOptions): boolean {
+export function letThrough(req: IncomingMessage, res: ServerResponse, options: ResolvedOptions): boolean {
   const { methods, whenKeyMissing, headerName, onEvent } = options;
   const isOther = methods !== undefined && !methods.includes(req.method ?? '');
   if (!isOther && !(whenKeyMissing === 'run' && isKeyMissing(req, headerName))) return false;
-  const isFirst = leaveUnguarded(req);
+  const isFirst = leaveUnguarded(req, res, options);
   if (isFirst && !isOther) new Reporter(onEvent, req).reportUnguarded();
   return true;
 }
 
 /** Sets the `req.idempotency` of a request that runs without a guard. @returns false if it is set already. */
-export function leaveUnguarded(req: IncomingMessage, key = '', cacheKey = ''): boolean {
+export function leaveUnguarded(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: ResolvedOptions,
+  key = '',
+  cacheKey = '',
+): boolean {
   const guarded = req as { idempotency?: unknown };
   if (guarded.idempotency) return false;
-  guarded.idempotency = new Unguarded(key, cacheKey);
+  guarded.idempotency = new Unguarded(key, cacheKey, res, options);
   return true;
 }
 

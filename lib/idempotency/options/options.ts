@@ -18,6 +18,7 @@ import {
 import type { LeaseStore } from '../leases/lease-store';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { isKeyvLike, type KeyvLike } from '../stores/keyv-like';
+import { isStore, type Store } from '../stores/store';
 import type { IdempotencyEvent } from './events';
 
 /** The types that `bindRequest` takes, by what each has: binding/ declares them, which this room does not import. */
@@ -86,7 +87,7 @@ export interface IdempotencyOptions {
    * The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 64
    * MiB, or to an eighth of the memory that the process may use if that is less.
    */
-  store?: KeyvLike;
+  store?: KeyvLike | Store;
   /**
    * The store of the leases (the right to run). Give a `store` that the same processes share, too: without it, a
    * duplicate in another process gets 409. Default: next to the responses, in memory or on Redis.
@@ -164,7 +165,10 @@ export const idempotencyRules: Readonly<Record<keyof IdempotencyOptions, Rule>> 
   swaggerHeaderDescription: text,
   swaggerExampleGenerator: fn,
   swaggerHeaderType: { expects: 'a type, for example guid', accepts: value => either(object, fn).accepts(value) },
-  store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
+  store: {
+    expects: 'a Keyv, for example new Keyv(adapter), or a store such as postgresStore(pool)',
+    accepts: value => isKeyvLike(value) || isStore(value),
+  },
   leases: objectWith(
     'a LeaseStore, which memoryLeases(), redisLeases() and postgresLeases() return when they are called',
     ...['acquire', 'renew', 'complete', 'release'],

@@ -3,6 +3,7 @@ import { snapshotOf, withDefaults } from '../../options/merge';
 import { isOfTheBody, isPerExchange } from '../responses/recorded-response';
 import { backingStoreOf, isKeyvLike, isMapLike, refuseIgnoredAddress } from '../stores/keyv-like';
 import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../stores/memory-responses';
+import type { Store } from '../stores/store';
 import { responsesIn, type ResponseStore } from '../stores/responses';
 import type { CallerOptions, CallersOn } from '../identity/caller';
 import { leasesFor, leasesOfBackingStore } from './leases-for';
@@ -24,6 +25,8 @@ export interface ResolvedOptions
   readonly shouldCache: IdempotencyOptions['shouldCache'];
   readonly onEvent: IdempotencyOptions['onEvent'];
   readonly responses: ResponseStore;
+  /** Undefined if the store does not commit in transactions of the application. */
+  readonly commit: Store['commit'];
 }
 
 type HeaderOptions = Pick<ResolvedOptions, 'headerName' | 'additionalHeaders' | 'replayedHeader'>;
@@ -82,8 +85,10 @@ export function mergeIdempotency(defaults: IdempotencyOptions, given: Idempotenc
 export function checkIdempotency(options: IdempotencyOptions): void {
   checkGiven(options);
   const { store, leases } = options;
-  if (store) refuseIgnoredAddress(store);
-  if (store && !leases) leasesFor(store);
+  if (store && isKeyvLike(store)) {
+    refuseIgnoredAddress(store);
+    if (!leases) leasesFor(store);
+  }
   checkHeaders(withDefaults(idempotencyDefaults, options));
 }
 
@@ -95,10 +100,13 @@ export function checkIdempotency(options: IdempotencyOptions): void {
  */
 export function resolveOptions(options: IdempotencyOptions, callers?: CallersOn): ResolvedOptions {
   checkIdempotency(options);
-  if (!options.leases && (!options.store || isMapLike(backingStoreOf(options.store)))) warnOfWorkers();
+  const given = options.store;
+  const keyv = given && isKeyvLike(given) ? given : undefined;
+  if (!options.leases && (!given || (keyv && isMapLike(backingStoreOf(keyv))))) warnOfWorkers();
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = snapshotOf(options);
-  const responses = store ? responsesIn(store) : defaultStore();
-  const leases = options.leases ?? (store ? leasesFor(store) : leasesOfBackingStore(responses));
+  const both = store && !isKeyvLike(store) ? store : undefined;
+  const responses = both?.responses ?? (keyv ? responsesIn(keyv) : defaultStore());
+  const leases = options.leases ?? both?.leases ?? (keyv ? leasesFor(keyv) : leasesOfBackingStore(responses));
   const known = withDefaults(idempotencyDefaults, rest);
   if (!store) checkSize(known);
   return {
@@ -106,6 +114,7 @@ export function resolveOptions(options: IdempotencyOptions, callers?: CallersOn)
     maxResponseBytes: store ? known.maxResponseBytes : Math.min(known.maxResponseBytes, LONGEST_KEPT),
     additionalHeaders: [...new Set(known.additionalHeaders.map(name => name.toLowerCase()))].sort(),
     leases,
+    commit: options.leases ? undefined : both?.commit?.bind(both),
     keyPattern,
     scope,
     shouldCache,

@@ -156,6 +156,11 @@ export class Recorder {
     this.earlier.destroy.call(this.res);
   }
 
+  /** Ends the recording of a response that must not be sent: another run's counts. */
+  breakOff(): void {
+    this.settle({ kind: 'cut-off' });
+  }
+
   /** Called when the client leaves, or the server or the handler closes the connection. */
   connectionClosed(): void {
     const { req, res, limits } = this;

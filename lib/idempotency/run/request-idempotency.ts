@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REFUSED } from '../../problems/refuse';
 import type { Attempt } from '../exchange/exchange';
 import type { ResolvedOptions } from '../options/resolved-options';
+import type { TransactionAdapter } from '../stores/transactions';
+import { commitWith, derivedKey, type CommittableRun } from './commit-with';
 
 /** What the handler of a guarded request sees of its guard. */
 export interface RequestIdempotency {
@@ -13,6 +15,22 @@ export interface RequestIdempotency {
   readonly signal: AbortSignal;
   /** "Nothing happened here": the response is sent but not stored, and a retry runs the handler again. */
   forget(): void;
+  /**
+   * Makes a key out of that of this request, to hand to another service, for example a payment provider: the same for
+   * each attempt at this request, and another for every other request, caller and name.
+   * @param name of what is asked for, for example `'charge'`.
+   */
+  derivedKey(name: string): string;
+  /**
+   * Runs `work` in a transaction of the application's own database, and commits its effects together with the response
+   * and the record that the request was executed: all of them, or none. The response that `work` makes is sent after
+   * COMMIT. Needs `store: postgresStore(pool)` on the same database.
+   * @param adapter of the library: `fromPg(pool)`, `fromDrizzle(db)`, …
+   * @param work may run up to three times, where PostgreSQL rolls it back for the sake of another transaction: it does
+   * nothing but work on the database, and answer.
+   * @throws Error if nothing was committed; a 503 problem if that is not known. What is answered then is not stored.
+   */
+  commitWith<Tx, T>(adapter: TransactionAdapter<Tx>, work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
 declare global {
@@ -68,6 +86,7 @@ export class GuardedRequest implements RequestIdempotency {
     private readonly lease: HandlerLease,
     readonly forget: () => void,
     refused: (reason: unknown) => void,
+    private readonly run: CommittableRun,
   ) {
     this.key = key;
     this.cacheKey = cacheKey;
@@ -76,6 +95,14 @@ export class GuardedRequest implements RequestIdempotency {
 
   get signal(): AbortSignal {
     return this.lease.signal;
+  }
+
+  derivedKey(name: string): string {
+    return derivedKey(this.cacheKey, name);
+  }
+
+  commitWith<Tx, T>(adapter: TransactionAdapter<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return commitWith(this.run, adapter, work);
   }
 }
 

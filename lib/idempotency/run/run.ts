@@ -8,6 +8,7 @@ import type { Outcome } from '../outcome';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { TimedOut, withinTime } from '../store-calls/store-call';
 import { warnOnce } from '../../warnings/warn-once';
+import type { CommittableRun } from './commit-with';
 import { publish, type Publication } from './publish';
 import { Recorder, type Ending } from './recorder';
 import { Renewal } from './renewal';
@@ -27,10 +28,19 @@ interface Verdict {
   keepsNothing: boolean;
   /** Set when a middleware has refused the request before it reached the handler. */
   refusal?: { readonly reason: unknown };
+  /** Set when `commitWith` has settled the run. */
+  commit?: 'committed' | 'lost' | 'unknown';
 }
 
 /** What is stored of a run: its response; only the record that the handler has run; or nothing, on purpose. */
 type Kept = RecordedResponse | 'record' | 'nothing';
+
+/** How a run ends that `commitWith` has settled. */
+const SETTLED: Readonly<Record<NonNullable<Verdict['commit']>, Publication>> = {
+  committed: { kind: 'published' },
+  lost: { kind: 'lost' },
+  unknown: { kind: 'failed', error: undefined },
+};
 
 /**
  * Runs the handler under the lease and records its response. The end of the response is held back until the outcome is
@@ -52,12 +62,14 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
     }
     const ending = await run.recorder.ending;
     const handlerMs = performance.now() - begun;
-    const keeping = whatToKeep(exchange, attempt, run, ending);
+    const { commit } = run.verdict;
+    const keeping = commit ? 'record' : whatToKeep(exchange, attempt, run, ending);
     const kept = isPromise(keeping) ? await keeping : keeping;
     run.renewal.stop();
     if (kept === 'nothing') run.lease.giveBack();
-    const settling =
-      kept === 'nothing'
+    const settling = commit
+      ? SETTLED[commit]
+      : kept === 'nothing'
         ? release(exchange, attempt, run)
         : publish(attempt, kept === 'record' ? undefined : kept, options, stores, run.renewal.until);
     const settled = isPromise(settling) ? await settling : settling;
@@ -69,7 +81,7 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
 }
 
 /** Begins the recording, the renewal of the lease, and `req.idempotency`. */
-function prepare({ req, res, options, stores, reporter }: Exchange, attempt: Attempt, asked: number): Run {
+function prepare({ req, res, options, stores, reporter, next }: Exchange, attempt: Attempt, asked: number): Run {
   const lease = new HandlerLease();
   const verdict: Verdict = { keepsNothing: false };
   const recorder = new Recorder(req, res, options);
@@ -81,7 +93,28 @@ function prepare({ req, res, options, stores, reporter }: Exchange, attempt: Att
     verdict.refusal = { reason };
     forget();
   };
-  setIdempotency(req, new GuardedRequest(attempt, lease, forget, refused));
+  const committable: CommittableRun = {
+    exchange: { req, res, options, stores, reporter, next },
+    attempt,
+    before: recorder.recording.before,
+    isForgotten: () => verdict.keepsNothing,
+    whyNotKept: async response => {
+      const { shouldCache } = options;
+      const isWanted = !shouldCache || (await ifWanted(response, () => shouldCache(response, req as Request), options.storeTimeout)) === response;
+      if (!isWanted) return 'shouldCache says that its response is not to be stored';
+      return attempt.caller.hasAppeared() ? 'a caller has appeared since: mount authentication before idempotency()' : undefined;
+    },
+    end: how => {
+      verdict.commit = how;
+      if (how !== 'lost') return;
+      lease.lose();
+      recorder.breakOff();
+    },
+    giveUp: () => {
+      verdict.keepsNothing = true;
+    },
+  };
+  setIdempotency(req, new GuardedRequest(attempt, lease, forget, refused, committable));
   const renewal = new Renewal(attempt, options.leaseDuration, stores, asked, () => {
     lease.lose();
     recorder.stopHidingDeparture();
@@ -149,7 +182,7 @@ async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run)
 }
 
 function outcomeOf(
-  { recorder, verdict: { refusal } }: Run,
+  { recorder, verdict: { refusal, commit } }: Run,
   ending: Ending,
   kept: Kept,
   settled: Publication,
@@ -160,7 +193,7 @@ function outcomeOf(
   };
   // Another run's response counts: a retry gets it.
   if (settled.kind === 'lost') return { kind: 'not-stored', handlerMs, sendEnd: abort };
-  const isStored = typeof kept === 'object' && settled.kind === 'published';
+  const isStored = (typeof kept === 'object' || commit === 'committed') && settled.kind === 'published';
   const finish = (): void => {
     try {
       recorder.finish(isStored);

@@ -1,67 +1,168 @@
-/**
- * Makes the steps on PostgreSQL, each one statement and so one atomic step: it decides on the newest row, which it has
- * locked. $1 is the key, $2 the token, $3 milliseconds.
- *
- * Time: `now()`, when the statement began, decides whether a lease has expired, however long the statement then waits
- * for the row: a time that is too early never takes a lease from its holder. A lease that is taken begins at
- * `clock_timestamp()`, when it is written: the wait is not part of it. (A renewal may begin when it was asked for: its
- * holder counts from then.)
- */
-export function statementsOn(table: string) {
-  const expiry = "clock_timestamp() + $3::float8 * interval '1 millisecond'";
-  return {
-    /**
-     * Returns `kind`, `token`, `ms_left`: of another's row, which is only read, as it was when the statement began; or
-     * `acquired`. Returns no row if another statement has changed that meanwhile; then it is to be repeated.
-     */
-    acquire: `
-WITH seen AS (
-  SELECT token, done, expires FROM ${table}
-  WHERE key = $1::bytea AND expires > now() AND (done OR token <> $2::text)
-), acquired AS (
-  INSERT INTO ${table} AS lease (key, token, done, expires)
-  SELECT $1, $2, false, ${expiry} WHERE NOT EXISTS (SELECT FROM seen)
-  ON CONFLICT (key) DO UPDATE SET token = $2, done = false, expires = ${expiry}
-  WHERE lease.expires <= now() OR lease.token = $2 AND NOT lease.done
-  RETURNING token
-)
-SELECT CASE WHEN done THEN 'done' ELSE 'running' END AS kind, token,
-  (extract(epoch FROM expires - clock_timestamp()) * 1000)::float8 AS ms_left FROM seen
-UNION ALL SELECT 'acquired', token, 0 FROM acquired`,
+/** The names of the three tables, quoted. */
+export interface Tables {
+  /** A row for each key: the run that has it, and whether it is done. */
+  readonly runs: string;
+  /**
+   * When the lease of a run ends. Renewals write here and nowhere else: a transaction of the application that marks its
+   * run done reads no row that a renewal changes, so the two never fail each other at any isolation level.
+   */
+  readonly leases: string;
+  readonly responses: string;
+}
 
-    /** Returns a row if the token still holds the lease. */
-    renew: `
-UPDATE ${table} SET expires = ${expiry}
-WHERE key = $1::bytea AND token = $2::text AND NOT done AND expires > now()
-RETURNING token`,
+/** Matches the names that {@link tablesOf} takes: PostgreSQL cuts off a name of more than 63 bytes. */
+export const NAME = /^[a-z_][a-z0-9_]{0,49}$/i;
 
-    /**
-     * Returns a row if the run is done. A lease that has expired, but that no other token has taken, may still be
-     * completed.
-     */
-    complete: `
-INSERT INTO ${table} AS lease (key, token, done, expires) VALUES ($1::bytea, $2::text, true, ${expiry})
-ON CONFLICT (key) DO UPDATE SET token = $2, done = true, expires = ${expiry}
-WHERE lease.token = $2 OR lease.expires <= now()
-RETURNING token`,
+/** Names the tables. The number is the version of what is in them. */
+export function tablesOf(prefix: string, schema?: string): Tables {
+  const named = (what: string): string => `${schema === undefined ? '' : `"${schema}".`}"${prefix}1_${what}"`;
+  return { runs: named('runs'), leases: named('leases'), responses: named('responses') };
+}
 
-    /** Returns a row if there was something to release. */
-    release: `DELETE FROM ${table} WHERE key = $1::bytea AND token = $2::text AND expires > now() RETURNING token`,
-
-    /** Deletes up to $1 expired rows, and returns them. Locked rows are left to the next sweep. */
-    sweep: `
-DELETE FROM ${table}
-WHERE key IN (SELECT key FROM ${table} WHERE expires <= now() LIMIT $1 FOR UPDATE SKIP LOCKED)
-RETURNING done`,
-
-    /** Two statements in one query are one transaction: there is no table without its index. */
-    create: `
-CREATE TABLE ${table} (
+/** Several statements in one query are one transaction: there is no table without the others. */
+export const ddl = ({ runs, leases, responses }: Tables): string => `CREATE TABLE ${runs} (
   key bytea PRIMARY KEY,
   token text NOT NULL,
   done boolean NOT NULL,
+  expires timestamptz NOT NULL,
+  unknown_until timestamptz
+);
+CREATE INDEX ON ${runs} (expires);
+CREATE TABLE ${leases} (
+  key bytea PRIMARY KEY,
+  token text NOT NULL,
   expires timestamptz NOT NULL
 );
-CREATE INDEX ON ${table} (expires)`,
+CREATE TABLE ${responses} (
+  key bytea,
+  token text,
+  response text NOT NULL,
+  expires timestamptz NOT NULL,
+  PRIMARY KEY (key, token)
+);
+CREATE INDEX ON ${responses} (expires);`;
+
+/**
+ * Makes the steps on PostgreSQL, each one statement and so one atomic step. $1 is the key, $2 the token, $3
+ * milliseconds.
+ *
+ * A step decides on rows that it has locked, in their newest version. It skips a row that another statement has locked,
+ * so it never waits for a transaction of the application; such a row counts as running, or the step returns no row and
+ * is to be repeated.
+ *
+ * Time: `now()`, when the statement began, decides whether a lease has expired: a time that is too early never takes a
+ * lease from its holder. A lease that is taken begins at `clock_timestamp()`, when it is written.
+ */
+export function statementsOn({ runs, leases, responses }: Tables) {
+  const after = (ms: string): string => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
+  const here = `FROM ${runs} r JOIN ${leases} l USING (key) WHERE r.key = $1::bytea`;
+  const hasEnded = 'CASE WHEN r.done THEN r.expires <= now() ELSE l.expires <= now() END';
+  const isUnknown = 'NOT r.done AND l.expires <= now() AND r.unknown_until IS NOT NULL AND r.unknown_until > now()';
+  /** Writes both rows of a key: that of the rows in `free`, or new ones if there are none. */
+  const write = (done: boolean, expires: string, lease: string, unknownUntil: string): string => `
+updated AS (
+  UPDATE ${runs} AS r SET token = $2, done = ${done}, expires = ${expires}, unknown_until = ${unknownUntil}
+  FROM free WHERE r.key = free.key RETURNING r.key
+), made AS (
+  INSERT INTO ${runs} (key, token, done, expires, unknown_until)
+  SELECT $1, $2, ${done}, ${expires}, ${unknownUntil} WHERE NOT EXISTS (SELECT FROM seen)
+  ON CONFLICT DO NOTHING RETURNING key
+), written AS (
+  INSERT INTO ${leases} AS l (key, token, expires)
+  SELECT key, $2, ${lease} FROM (SELECT key FROM updated UNION ALL SELECT key FROM made) AS both_
+  ON CONFLICT (key) DO UPDATE SET token = $2, expires = excluded.expires RETURNING key
+)`;
+  return {
+    /**
+     * Returns `kind`, `token`, `ms_left` of another's run, or `acquired`. `locked` is true if the token could have it,
+     * but another statement has the row: a transaction of the application that has not committed yet, or a step. $4: milliseconds for which the run is unknown
+     * if its lease ends without a record, or null.
+     */
+    acquire: `
+WITH seen AS (
+  SELECT r.token, r.done, l.expires, ${hasEnded} AS has_ended, ${isUnknown} AS is_unknown ${here}
+), free AS (
+  SELECT r.key ${here} AND (${hasEnded} AND NOT (${isUnknown}) OR r.token = $2::text AND NOT r.done)
+  FOR UPDATE SKIP LOCKED
+), ${write(false, after('$3'), after('$3'), after('$4'))}
+SELECT 'acquired' AS kind, $2 AS token, 0::float8 AS ms_left, false AS locked FROM written
+UNION ALL
+SELECT CASE WHEN done AND NOT has_ended THEN 'done' WHEN is_unknown THEN 'unknown' ELSE 'running' END, token,
+  greatest(0, extract(epoch FROM expires - clock_timestamp()) * 1000)::float8,
+  has_ended AND NOT is_unknown OR token = $2 AND NOT done
+FROM seen WHERE NOT EXISTS (SELECT FROM written)`,
+
+    /** Returns a row if the token still holds the lease. */
+    renew: `
+UPDATE ${leases} SET expires = ${after('$3')}
+WHERE key = $1::bytea AND token = $2::text AND expires > now() RETURNING true AS answer`,
+
+    /** Returns whether the run is done. An expired lease that no other token has taken may still be completed. */
+    complete: `
+WITH seen AS (SELECT r.token = $2::text OR ${hasEnded} AS is_free ${here}),
+free AS (SELECT r.key ${here} AND (r.token = $2 OR ${hasEnded}) FOR UPDATE SKIP LOCKED),
+${write(true, after('$3'), "'epoch'", 'NULL')}
+SELECT true AS answer FROM written UNION ALL SELECT false FROM seen WHERE NOT is_free`,
+
+    /** Returns whether there was a lease or a record of the token. */
+    release: `
+WITH seen AS (SELECT r.token = $2::text AS is_own ${here}),
+mine AS (SELECT r.key, NOT (${hasEnded}) AS was_held ${here} AND r.token = $2 FOR UPDATE SKIP LOCKED),
+gone AS (DELETE FROM ${runs} AS r USING mine WHERE r.key = mine.key),
+lease AS (DELETE FROM ${leases} AS l USING mine WHERE l.key = mine.key)
+SELECT was_held AS answer FROM mine UNION ALL SELECT false WHERE NOT EXISTS (SELECT FROM seen WHERE is_own)`,
+
+    /** Says of an unknown run that it has run ($4), or frees its key. Returns whether there was one. */
+    settle: `
+WITH mine AS (SELECT r.key ${here} AND r.token = $2::text AND ${isUnknown} FOR UPDATE OF r),
+ran AS (
+  UPDATE ${runs} AS r SET done = true, expires = ${after('$3')} FROM mine WHERE r.key = mine.key AND $4::boolean
+), gone AS (DELETE FROM ${runs} AS r USING mine WHERE r.key = mine.key AND NOT $4),
+lease AS (DELETE FROM ${leases} AS l USING mine WHERE l.key = mine.key AND NOT $4)
+SELECT EXISTS (SELECT FROM mine) AS answer`,
+
+    read: `SELECT response FROM ${responses} WHERE key = $1::bytea AND token = $2::text AND expires > now()`,
+
+    /** $3: milliseconds, $4: the response. */
+    keep: `
+INSERT INTO ${responses} (key, token, response, expires) VALUES ($1::bytea, $2::text, $4::text, ${after('$3')})
+ON CONFLICT (key, token) DO UPDATE SET response = $4, expires = excluded.expires`,
+
+    remove: `DELETE FROM ${responses} WHERE key = $1::bytea AND token = $2::text`,
+
+    /** Deletes up to $1 expired runs. */
+    sweepRuns: `
+WITH gone AS (
+  DELETE FROM ${runs} WHERE key IN (
+    SELECT r.key FROM ${runs} r JOIN ${leases} l USING (key)
+    WHERE r.expires <= now() AND ${hasEnded} AND (r.unknown_until IS NULL OR r.unknown_until <= now())
+    LIMIT $1 FOR UPDATE SKIP LOCKED
+  ) RETURNING key
+)
+DELETE FROM ${leases} WHERE key IN (SELECT key FROM gone) RETURNING true AS answer`,
+
+    /** Deletes up to $1 expired responses. */
+    sweepResponses: `
+DELETE FROM ${responses} WHERE (key, token) IN (
+  SELECT key, token FROM ${responses} WHERE expires <= now() LIMIT $1 FOR UPDATE SKIP LOCKED
+) RETURNING true AS answer`,
   } as const;
 }
+
+/**
+ * Makes the statement that marks a run done and keeps its response, in a transaction of the application: it returns a
+ * row if the token still has the key. It has neither `?` nor `:`, which query builders take for parameters, and all its
+ * values are text, which every driver sends as it is; each is named once, in order. The response outlives the
+ * record, which is read first.
+ */
+export const commitOn = ({ runs, responses }: Tables): string => `
+WITH given AS (
+  SELECT decode(CAST($1 AS text), 'hex') AS key, CAST($2 AS text) AS token, CAST($3 AS text) AS response,
+    clock_timestamp() + CAST(CAST($4 AS text) AS float8) * interval '1 millisecond' AS expires
+), done AS (
+  UPDATE ${runs} AS r SET done = true, expires = given.expires FROM given
+  WHERE r.key = given.key AND r.token = given.token AND NOT r.done RETURNING r.key
+)
+INSERT INTO ${responses} (key, token, response, expires)
+SELECT given.key, given.token, given.response, given.expires + interval '1 minute' FROM given JOIN done USING (key)
+RETURNING token`;

@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { postgresLeases } from '../../../../lib';
+import { postgresStore } from '../../../../lib';
 import { leaseStoreSearch } from '../../../../lib/testing';
 import { anyPostgres } from '../../../support/servers/postgres-server';
 
@@ -11,12 +11,14 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 
 leaseStoreSearch(
-  'postgresLeases()',
+  'postgresStore()',
   () => {
     const pool = new Pool({ connectionString: postgres.url });
-    const expire = (key: string): Promise<unknown> =>
-      pool.query("UPDATE bindonce_leases SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))", [key]);
-    return { store: postgresLeases(pool), expire, close: () => pool.end() };
+    const expire = async (key: string): Promise<void> => {
+      for (const table of ['runs', 'leases'])
+        await pool.query(`UPDATE bindonce_1_${table} SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))`, [key]);
+    };
+    return { store: postgresStore(pool).leases, expire, close: () => pool.end() };
   },
   { depth: 4, atOnce: 10, timeout: 300_000 },
 );
