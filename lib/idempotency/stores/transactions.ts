@@ -23,14 +23,13 @@ type Given<W> = W extends (tx: infer Tx, ...others: never[]) => unknown ? Tx : n
 /** SQLSTATE (PostgreSQL, appendix A): serialization failure, deadlock; and Prisma's code for both. */
 const RETRYABLE: readonly unknown[] = ['40001', '40P01', 'P2034'];
 
-/** Looks for the code where libraries keep the driver's error: Drizzle in `cause`, TypeORM and Prisma elsewhere. */
+/** Where libraries keep the error of the driver: Drizzle in `cause`, TypeORM and Prisma elsewhere. */
+const BELOW = ['cause', 'driverError', 'meta', 'driverAdapterError'] as const;
+
 function isRetryable(error: unknown): boolean {
-  for (let here = error, depth = 0; typeof here === 'object' && here !== null && depth < 5; depth++) {
-    const { code, cause, driverError, meta } = here as Readonly<Record<string, unknown>>;
-    if (RETRYABLE.includes(code)) return true;
-    here = cause ?? driverError ?? meta;
-  }
-  return false;
+  if (typeof error !== 'object' || error === null) return false;
+  const found = error as Readonly<Record<string, unknown>>;
+  return [found['code'], found['originalCode']].some(code => RETRYABLE.includes(code)) || BELOW.some(name => isRetryable(found[name]));
 }
 
 interface PgClient {
@@ -46,7 +45,7 @@ export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializabl
  * @param pool a `Pool`; it must not be one that `postgresStore` uses, unless it has a connection to spare for it.
  */
 export const fromPg = <Client extends PgClient>(
-  pool: { connect(): Promise<Client> },
+  pool: { connect: { (): Promise<Client>; (callback: never): unknown } },
   { isolationLevel }: { readonly isolationLevel?: IsolationLevel } = {},
 ): TransactionAdapter<Client> => ({
   isRetryable,
@@ -171,8 +170,8 @@ export const fromPrisma = <Client extends Prisma>(
 });
 
 interface TypeOrm<Manager> {
-  transaction(isolation: 'READ COMMITTED', work: (manager: Manager) => Promise<unknown>): Promise<unknown>;
   transaction(work: (manager: Manager) => Promise<unknown>): Promise<unknown>;
+  transaction(isolation: 'READ COMMITTED', work: (manager: Manager) => Promise<unknown>): Promise<unknown>;
 }
 
 /** Transactions of TypeORM on PostgreSQL. @param dataSource a `DataSource`, which is initialised. */
