@@ -81,6 +81,7 @@ export type {
 } from './binding/types/serializer-options';
 export { record } from './binding/types/record';
 export { omit, partial, pick } from './binding/declaration/derived';
+export { oneOf, type OneOf } from './binding/declaration/one-of';
 export type { Fail } from './binding/types/class-check';
 export { valueParserFor, type ValueParser } from './binding/types/value-parser';
 export type { Bind, SentParts, SentValues } from './binding/bind';

@@ -3,6 +3,7 @@ import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 import {
   isCollection,
   notNull,
+  objectsOf,
   takesFiles,
   type Codec,
   type CodecMember,
@@ -41,6 +42,13 @@ export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
             }
           : objectSchema(codec.members, jsonName, inside);
       });
+    case 'union': {
+      const branches = [...codec.branches.values()].map(branch => schemas.of(branch));
+      const mapping = Object.fromEntries(
+        [...codec.branches.keys()].map((value, at) => [String(value), branches[at]?.['$ref']]),
+      );
+      return { oneOf: branches, discriminator: { propertyName: codec.tag.jsonName, mapping } };
+    }
     case 'file':
       // Swagger UI offers a file only for the format of OpenAPI 3.0. The length of unencoded data is its number of
       // bytes (OpenAPI 3.1.1, "Working with Binary Data").
@@ -73,10 +81,11 @@ export function schemaOfText(codec: Codec, schemas: Schemas): JsonSchema | undef
 
 /** Describes an object under the names that it has in a form or a query. */
 export function schemaOfNames(codec: Codec, schemas: Schemas): JsonSchema {
-  const type = notNull(codec);
-  return type.kind === 'object'
-    ? objectSchema(type.fields, ({ bindName }) => bindName, schemas, isNeededName)
-    : schemaOf(codec, schemas);
+  const objects = objectsOf(codec).map(({ fields }) =>
+    objectSchema(fields, ({ bindName }) => bindName, schemas, isNeededName),
+  );
+  const [only = schemaOf(codec, schemas)] = objects;
+  return objects.length > 1 ? { oneOf: objects } : only;
 }
 
 /** Returns true if names must have the member. A collection without values cannot be sent, and is empty. */

@@ -1,6 +1,6 @@
 import type { PartsTaken } from '../../body/form/form';
 import { finderOf } from '../reading/name-parts';
-import { hasFile, notNull, type Codec } from '../types/codec';
+import { hasFile, notNull, objectsOf, type Codec } from '../types/codec';
 import { takesJsonAt } from '../types/schema';
 import type { SourceProperty } from './source-properties';
 
@@ -27,17 +27,19 @@ export function partsFor(sourceProperties: readonly SourceProperty[], refusesUnk
   const propertyAt = finderOf(sourceProperties, ({ name }) => name);
   const whole = sourceProperties.find(({ isRoot }) => isRoot)?.codec;
   const root = whole && notNull(whole);
-  const codecOf = (name: string): Codec | undefined =>
-    root?.kind === 'record'
-      ? root.item
-      : (propertyAt(name) ?? (root?.kind === 'object' ? root.fieldAt(name) : undefined))?.codec;
+  const codecsOf = (name: string): readonly Codec[] => {
+    if (root?.kind === 'record') return [root.item];
+    const property = propertyAt(name);
+    const members = property ? [property] : root ? objectsOf(root).flatMap(one => one.fieldAt(name) ?? []) : [];
+    return members.map(({ codec }) => codec);
+  };
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {
-    takesFile: name => takesAll || refusesUnknown || codecOf(name) !== undefined,
+    takesFile: name => takesAll || refusesUnknown || codecsOf(name).length > 0,
     takesJson(name) {
-      const codec = codecOf(name);
-      return codec ? !hasFile(codec) : takesAll && takesJsonAt(root, name);
+      const codecs = codecsOf(name);
+      return codecs.length > 0 ? !codecs.some(hasFile) : takesAll && takesJsonAt(root, name);
     },
   };
 }

@@ -59,7 +59,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
     assertType(Dto);
     if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs, defaults);
     const codec = codecs.complete(Dto);
-    if (!['list', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
+    if (!['list', 'union', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
       throw new TypeError(
         `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
       );

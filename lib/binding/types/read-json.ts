@@ -13,6 +13,8 @@ import {
   type Codec,
   type CodecMember,
   type ObjectCodec,
+  type ScalarCodec,
+  type UnionCodec,
 } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
@@ -55,6 +57,13 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
         readFields(codec.fields, ({ property }) => property, readMember, found, value, at);
       });
     }
+    case 'union': {
+      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
+      const { jsonName } = codec.tag;
+      return readBranch(codec, readRequired(codec.tag, ownValue(value, jsonName), at.below(jsonName)), branch =>
+        readJson(branch, value, at),
+      );
+    }
     case 'record': {
       if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
       const keys = Object.keys(value);
@@ -67,6 +76,21 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
     case 'schema':
       return schemaFromJson(codec, value, at);
   }
+}
+
+const readRequired = (member: CodecMember, value: unknown, at: Location): unknown =>
+  value === undefined ? failNoTag(member, at) : readJson(member.codec, value, at);
+
+/** Reports a missing tag: its type names the values that it may have. */
+export function failNoTag({ codec }: CodecMember, at: Location): typeof INVALID {
+  const { described = '' } = codec as ScalarCodec;
+  return at.failMissing(`A value is required, ${described}.`);
+}
+
+/** Reads a value of the class that the tag names. @param tag INVALID if it names none, which has been reported. */
+export function readBranch({ branches }: UnionCodec, tag: unknown, read: (branch: ObjectCodec) => unknown): unknown {
+  const branch = branches.get(tag);
+  return branch ? read(branch) : INVALID;
 }
 
 export const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');

@@ -5,12 +5,13 @@ import {
   isCollection,
   mayTakeFiles,
   notNull,
+  objectsOf,
   type AnyCodec,
   type Codec,
   type ListCodec,
   type ObjectCodec,
 } from './codec';
-import { each, emptyList, orNothing, readObject, readRecord, type Expected } from './read-json';
+import { each, emptyList, failNoTag, orNothing, readBranch, readObject, readRecord, type Expected } from './read-json';
 import { failFile, isBlank, isFile, readBlank, readSent } from './read-text';
 import { keepsRules } from './rules';
 import { failNameless, isSchemaSent, schemaFromNames } from './schema';
@@ -63,6 +64,14 @@ export function readNames(codec: AnyCodec, tree: NameTree, at: Location, require
         }
       });
     }
+    case 'union': {
+      if (!required && !isSentBelow(codec, tree, at)) return undefined;
+      const { tag } = codec;
+      const here = at.below(tag.bindName);
+      return readBranch(codec, readNested(tag, tree.at(tag.bindName), here) ?? failNoTag(tag, here), branch =>
+        readNames(branch, tree, at, true),
+      );
+    }
     case 'record': {
       if (!required && !isSentBelow(codec, tree, at)) return undefined;
       const keys = tree.below().filter(one => !one.isEmpty);
@@ -114,7 +123,8 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
     case 'list':
       return hasNameless(type.item, tree, at) || tree.below().some(one => /^\d*$/.test(one.key) && !one.isEmpty);
     case 'object':
-      return isObjectSent(type, tree, at);
+    case 'union':
+      return objectsOf(type).some(one => isObjectSent(one, tree, at));
     case 'record':
       return tree.below().some(one => !one.isEmpty);
     case 'schema':
@@ -151,7 +161,11 @@ function hasNameless(item: Codec, tree: NameTree, at: Location): boolean {
   const others = tree.below().filter(({ key }) => !/^\d*$/.test(key));
   const { kind } = notNull(item);
   if (tree.hasNameless || ((kind === 'schema' || kind === 'record') && others.length > 0)) return true;
-  return kind === 'object' && others.length > 0 && [tree, ...others].some(one => isSentBelow(item, one, at));
+  return (
+    (kind === 'object' || kind === 'union') &&
+    others.length > 0 &&
+    [tree, ...others].some(one => isSentBelow(item, one, at))
+  );
 }
 
 function readUnlessBlank(

@@ -79,7 +79,7 @@ function textsOf(codec: AnyCodec, values: readonly string[], at: Location): unkn
       return at.failCount(values.length, codec.name);
     case 'nullable':
       // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
-      if (isOne && text.trim() === 'null' && ['object', 'record'].includes(notNull(codec).kind)) return null;
+      if (isOne && text.trim() === 'null' && ['object', 'union', 'record'].includes(notNull(codec).kind)) return null;
       return textsOf(codec.inner, values, at);
     case 'list': {
       if (!isOne) return itemsOf(codec, values, at);
@@ -89,6 +89,7 @@ function textsOf(codec: AnyCodec, values: readonly string[], at: Location): unkn
         : jsonInText(json, at, (value, inside) => readJson(codec, value, inside));
     }
     case 'object':
+    case 'union':
     case 'record':
       return isOne
         ? jsonInText(text, at, (value, inside) => readJson(codec, value, inside))

@@ -62,6 +62,12 @@ export function takenBelow(codec: Codec, tree: NameTree, at: Location, isFlat = 
       return type.fields
         .filter(member => !isBlocked(member, at))
         .map(({ bindName, codec }) => takenName(bindName, codec));
+    case 'union': {
+      if (isFlat) return [];
+      const branch = type.branches.get(tree.at(type.tag.bindName)?.values[0]);
+      // Without a branch, which is a failure, the names belong to any.
+      return branch ? takenBelow(branch, tree, at) : tree.below().map(({ key }) => takenName(key, type));
+    }
     case 'schema':
       return tree.below().map(({ key }) => takenName(key, type));
     case 'scalar':
