@@ -1,19 +1,21 @@
-import { KeyvPostgres } from '@keyv/postgres';
 import KeyvRedis, { createClient } from '@keyv/redis';
 import { Keyv } from 'keyv';
-import { Pool } from 'pg';
-import type { IdempotencyOptions, postgresLeases } from '../../lib';
+import { Pool, type PoolClient } from 'pg';
+import type { fromPg, IdempotencyOptions, postgresStore, TransactionAdapter } from '../../lib';
 
 export type StoreKind = 'redis' | 'postgres';
 
 /** What is used of the library; not always the one in `lib`. */
 export interface Library {
-  readonly postgresLeases: typeof postgresLeases;
+  readonly postgresStore: typeof postgresStore;
+  readonly fromPg: typeof fromPg;
 }
 
 /** How a server process reaches the store. */
 export interface Connection {
-  readonly options: Pick<IdempotencyOptions, 'store' | 'leases'>;
+  readonly options: Pick<IdempotencyOptions, 'store'>;
+  /** Transactions in which the handler keeps its orders. */
+  readonly orders?: TransactionAdapter<PoolClient>;
   close(): Promise<unknown>;
   /** Told of the outcome of each request: connects again after failures, as the documents say. */
   told?(hasFailed: boolean): void;
@@ -41,19 +43,14 @@ const kinds: Readonly<Record<StoreKind, (url: string, library: Library) => Conne
     };
   },
   postgres(url, library) {
-    const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 500, query_timeout: 2_000 });
-    pool.on('error', () => undefined);
-    /** On the same pool: the one that @keyv/postgres makes ends the process when the server goes away. */
-    class Responses extends KeyvPostgres {
-      override connect() {
-        return Promise.resolve(
-          async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[],
-        );
-      }
-    }
-    const store = new Keyv(new Responses());
-    store.on('error', () => undefined);
-    return { options: { store, leases: library.postgresLeases(pool) }, close: () => pool.end() };
+    const pool = (): Pool =>
+      new Pool({ connectionString: url, connectionTimeoutMillis: 500, query_timeout: 2_000 }).on('error', () => undefined);
+    const [ours, theirs] = [pool(), pool()];
+    return {
+      options: { store: library.postgresStore(ours) },
+      orders: library.fromPg(theirs),
+      close: () => Promise.all([ours.end(), theirs.end()]),
+    };
   },
 };
 

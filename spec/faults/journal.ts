@@ -62,7 +62,10 @@ export type Stall = { readonly what: 'stalled'; readonly at: number; readonly pi
 /** A turn of the run: the faults have ended, or every key has been answered since. */
 export type Phase = { readonly what: 'phase'; readonly at: number; readonly name: 'calm' | 'settled' };
 
-export type Entry = Execution | Told | Answer | Fault | Breach | Stall | Phase;
+/** What the orders hold at the end, where handlers commit them with their response. */
+export type Row = { readonly what: 'row'; readonly at: number; readonly key: string; readonly run: string };
+
+export type Entry = Row | Execution | Told | Answer | Fault | Breach | Stall | Phase;
 
 /** Milliseconds; the processes of one machine read the same clock. */
 export const now = (): number => performance.timeOrigin + performance.now();

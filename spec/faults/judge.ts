@@ -1,5 +1,5 @@
 import { FLUSHED } from './faults';
-import type { Answer, Breach, Entry, Execution, Fault, Phase, Stall, Told } from './journal';
+import type { Answer, Breach, Entry, Execution, Fault, Phase, Row, Stall, Told } from './journal';
 
 /** What the journal of a storm comes to. */
 export interface Verdict {
@@ -21,6 +21,8 @@ export interface Verdict {
 export interface Bounds {
   /** Milliseconds that a fault is felt after it has ended: reconnecting, and what was queued meanwhile. */
   readonly aftermath: number;
+  /** True if handlers commit their orders with their response: then any number of runs may be rolled back. */
+  readonly exactlyOnce?: boolean;
 }
 
 /** One run of the handler. */
@@ -44,6 +46,7 @@ interface History {
   readonly runs: Run[];
   readonly told: Told[];
   readonly answers: Answer[];
+  readonly rows: Row[];
 }
 
 /** Reads the journal and says which promises were broken. */
@@ -75,7 +78,8 @@ class Judge {
   verdict(): Verdict {
     this.gather();
     for (const [key, history] of this.histories) {
-      this.judgeExecutions(key, history);
+      if (this.bounds.exactlyOnce) this.judgeRows(key, history);
+      else this.judgeExecutions(key, history);
       this.judgePublications(key, history);
       this.judgeAnswers(key, history);
     }
@@ -103,6 +107,7 @@ class Judge {
         const run = this.history(entry.key).runs.find(({ run: name }) => name === entry.run);
         if (run) run.until = entry.at;
       } else if (entry.what === 'answered') this.history(entry.key).answers.push(entry);
+      else if (entry.what === 'row') this.history(entry.key).rows.push(entry);
     }
     for (const entry of this.entries) {
       const key = entry.what === 'told' ? keyOf.get(entry.cacheKey) : undefined;
@@ -118,7 +123,7 @@ class Judge {
   }
 
   private history(key: string): History {
-    const history = this.histories.get(key) ?? { runs: [], told: [], answers: [] };
+    const history = this.histories.get(key) ?? { runs: [], told: [], answers: [], rows: [] };
     this.histories.set(key, history);
     return history;
   }
@@ -143,6 +148,15 @@ class Judge {
         if (run.until > next.from) this.overlapping[reason] = (this.overlapping[reason] ?? 0) + 1;
       }
     }
+  }
+
+  /** There is one order for each key that was answered, that of the answer, and none or one for any other. */
+  private judgeRows(key: string, { runs, answers, rows, told }: History): void {
+    const what = (): string => `${runs.map(describe).join(', then ')}. ${this.happenings(0, Infinity, told)}`;
+    if (rows.length > 1) this.violations.push(`${key} has ${rows.length} orders: ${what()}`);
+    for (const { status, run } of answers)
+      if (status === 201 && this.phase('settled') !== undefined && rows[0]?.run !== run)
+        this.violations.push(`${key} was answered with ${run}, and its order is ${rows[0]?.run ?? 'none'}: ${what()}`);
   }
 
   /** A handler learns by its own clock that its lease is over, unless its process does not run. */

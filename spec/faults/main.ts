@@ -21,6 +21,7 @@ const { values } = parseArgs({
     settling: { type: 'string', default: '16000' },
     library: { type: 'string', default: 'bindonce' },
     only: { type: 'string', multiple: true, default: [] },
+    'exactly-once': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -39,6 +40,7 @@ async function main(): Promise<number> {
     settling: Number(values.settling),
     library: values.library,
     only: values.only,
+    exactlyOnce: values['exactly-once'],
   };
   const report = await storm({
     ...options,
@@ -48,7 +50,7 @@ async function main(): Promise<number> {
       },
     }),
   });
-  const verdict = judge(report.entries, { aftermath: 1_000 });
+  const verdict = judge(report.entries, { aftermath: 1_000, exactlyOnce: options.exactlyOnce });
   if (values.json)
     console.log(
       JSON.stringify({

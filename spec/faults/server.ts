@@ -7,12 +7,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as work } from 'node:timers/promises';
 import type { idempotency as idempotencyOfTheLibrary } from '../../lib';
-import express from 'express';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import { connectTo, type Library, type StoreKind } from './connection';
 import { Journal } from './journal';
 import { watchForStalls } from './stalls';
 
-const { PORT = '', JOURNAL = '', STORE_KIND = '', STORE_URL = '', OPTIONS = '{}', LIBRARY = 'bindonce' } = process.env;
+const { PORT = '', JOURNAL = '', STORE_KIND = '', STORE_URL = '', EXACTLY_ONCE = '', OPTIONS = '{}', LIBRARY = 'bindonce' } = process.env;
 const journal = new Journal(JOURNAL);
 const { pid } = process;
 for (const event of ['unhandledRejection', 'uncaughtException'])
@@ -30,7 +30,7 @@ const request = (): string => requests.getStore() ?? 'none';
 
 /** Runs whose response is not yet stored: their clients may be gone, and then no connection keeps the process from ending. */
 const running = new Set<string>();
-const ENDS: readonly string[] = ['executed', 'not-stored', 'lease-lost'];
+const ENDS: readonly string[] = ['executed', 'not-stored', 'forgotten', 'lease-lost'];
 
 async function serve(): Promise<void> {
   const library = (await import(LIBRARY)) as Library & { idempotency: typeof idempotencyOfTheLibrary };
@@ -58,6 +58,14 @@ async function serve(): Promise<void> {
     req.idempotency.signal.addEventListener('abort', () => {
       journal.write({ what: 'told', ...execution, kind: 'aborted' });
     });
+    const { orders } = connection;
+    if (EXACTLY_ONCE && orders)
+      return req.idempotency.commitWith(orders, async tx => {
+        await tx.query('INSERT INTO orders (key, run) VALUES ($1, $2)', [key, execution.run]);
+        await work(Number(req.get('X-Work')));
+        journal.write({ what: 'ended', ...execution });
+        res.status(201).set('X-Run', execution.run).json({ key, lines: 'tea '.repeat(Number(req.get('X-Lines'))) });
+      });
     await work(Number(req.get('X-Work')));
     journal.write({ what: 'ended', ...execution });
     const order = { key, run: execution.run, lines: 'tea '.repeat(Number(req.get('X-Lines'))) };
@@ -69,6 +77,11 @@ async function serve(): Promise<void> {
       res.addTrailers({ 'X-End': execution.run });
       res.end(JSON.stringify(order).slice(20));
     } else res.json(order);
+  });
+  app.use((error: unknown, _req: Request, res: Response, next: NextFunction) => {
+    // Nothing was committed: the client may send it again.
+    if (EXACTLY_ONCE && !res.headersSent) res.status(503).end();
+    else next(error);
   });
 
   const server = app.listen(Number(PORT), '127.0.0.1', () => {

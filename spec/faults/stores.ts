@@ -18,6 +18,8 @@ export interface StoreServer {
   pause(ms: number): Promise<void>;
   /** Forgets everything. */
   flush(): Promise<void>;
+  /** The orders that handlers have committed with their response. */
+  orders?(): Promise<readonly { readonly key: string; readonly run: string }[]>;
   /** Does what a step does: a write, on a connection that is open. */
   touch(): Promise<unknown>;
   stop(): Promise<void>;
@@ -32,7 +34,7 @@ type Server = Pick<RedisServer, 'kill' | 'shutDown' | 'up' | 'resume' | 'stop'> 
 
 function treated(
   server: Server,
-  { flush, touch, close }: { flush(): Promise<unknown>; touch(): Promise<unknown>; close(): unknown },
+  { flush, touch, orders, close }: Pick<StoreServer, 'touch' | 'orders'> & { flush(): Promise<unknown>; close(): unknown },
 ): StoreServer {
   return {
     port: server.port,
@@ -56,6 +58,7 @@ function treated(
       await flush();
     },
     touch,
+    orders,
     async stop() {
       close();
       await server.stop();
@@ -82,10 +85,14 @@ const kinds: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
   async postgres() {
     const server = await PostgresServer.start('max_connections=200');
     const pool = new Pool({ connectionString: server.url, max: 2, query_timeout: 2_000 }).on('error', () => undefined);
-    await pool.query('CREATE TABLE touched (at timestamptz); INSERT INTO touched VALUES (now())');
+    await pool.query(
+      'CREATE TABLE touched (at timestamptz); INSERT INTO touched VALUES (now()); CREATE TABLE orders (key text, run text)',
+    );
     return treated(server, {
       // Before the first request there are no tables.
-      flush: () => pool.query('TRUNCATE bindonce_leases, keyv').catch(() => undefined),
+      flush: () =>
+        pool.query('TRUNCATE bindonce_1_runs, bindonce_1_leases, bindonce_1_responses').catch(() => undefined),
+      orders: async () => (await pool.query<{ key: string; run: string }>('SELECT key, run FROM orders')).rows,
       touch: () => pool.query('UPDATE touched SET at = now()'),
       close: () => {
         pool.end().catch(() => undefined);

@@ -27,6 +27,8 @@ export interface StormOptions {
   readonly settling: number;
   /** What the servers load as the library. */
   readonly library: string;
+  /** True if handlers commit their orders with their response. */
+  readonly exactlyOnce: boolean;
   /** Names of faults to inflict; all when empty. */
   readonly only: readonly string[];
   progress?(line: string): void;
@@ -86,6 +88,8 @@ export async function storm(options: StormOptions): Promise<StormReport> {
       for (const client of clients) client.tell({ verifySince: lastFlush - LONGEST_WAY });
       await verified;
       await Promise.all(servers.map(server => server.leave()));
+      if (options.exactlyOnce)
+        for (const { key, run } of (await store.orders?.()) ?? []) journal.write({ what: 'row', key, run });
     } else
       journal.write({
         what: 'breach',
@@ -110,7 +114,7 @@ export async function storm(options: StormOptions): Promise<StormReport> {
 }
 
 async function startServer(
-  { store: kind, lease, storeTimeout, library }: StormOptions,
+  { store: kind, lease, storeTimeout, library, exactlyOnce }: StormOptions,
   store: StoreServer,
   path: string,
   journal: Journal,
@@ -125,6 +129,7 @@ async function startServer(
       STORE_KIND: kind,
       STORE_URL: store.urlThrough(proxy.port),
       LIBRARY: library,
+      EXACTLY_ONCE: exactlyOnce ? 'yes' : '',
       OPTIONS: JSON.stringify({ leaseDuration: lease, storeTimeout, waitTimeout: 4 * lease, cacheDuration: 3_600_000 }),
     },
     journal,
@@ -152,8 +157,11 @@ async function rage(
     options.progress?.(`${keys()} keys, ${inflicted} faults`);
   }, 10_000);
   const sequence = async (kinds: readonly FaultKind[], random: Random): Promise<void> => {
+    // What makes the store forget, and not the orders, makes them anew.
     const chosen = kinds.filter(
-      ({ kind }) => options.only.length === 0 || options.only.some(name => kind.includes(name)),
+      ({ kind }) =>
+        (options.only.length === 0 || options.only.some(name => kind.includes(name))) &&
+        !(options.exactlyOnce && kind === FLUSHED),
     );
     while (!isEnough()) {
       if (chosen.length === 0) await pause(50);

@@ -34,6 +34,8 @@ function isRetryable(error: unknown): boolean {
 
 interface PgClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
+  on(event: 'error', listener: () => void): unknown;
+  removeListener(event: 'error', listener: () => void): unknown;
   release(error?: Error | boolean): void;
 }
 
@@ -52,6 +54,9 @@ export const fromPg = <Client extends PgClient>(
   async transaction(work) {
     const client = await pool.connect();
     let broken = false;
+    // Without a listener, a connection that breaks between two queries would end the process; the next query fails.
+    const failsNext = (): void => undefined;
+    client.on('error', failsNext);
     try {
       await client.query(isolationLevel ? `BEGIN ISOLATION LEVEL ${isolationLevel}` : 'BEGIN');
       const result = await work(client);
@@ -61,6 +66,7 @@ export const fromPg = <Client extends PgClient>(
       await client.query('ROLLBACK').catch(() => (broken = true));
       throw error;
     } finally {
+      client.removeListener('error', failsNext);
       client.release(broken);
     }
   },
