@@ -37,6 +37,7 @@ export {
   type TransactionAdapter,
 } from './idempotency/stores/transactions';
 export type { Store } from './idempotency/stores/store';
+export { sqliteStore, type SqliteDatabase, type SqliteStore } from './idempotency/stores/sqlite/store';
 export {
   postgresLeases,
   postgresStore,

@@ -66,7 +66,8 @@ export const fromPg = <Client extends PgClient>(
       await client.query('ROLLBACK').catch(() => (broken = true));
       throw error;
     } finally {
-      client.removeListener('error', failsNext);
+      // One that is broken may say so once more when the pool has dropped it.
+      if (!broken) client.removeListener('error', failsNext);
       client.release(broken);
     }
   },
