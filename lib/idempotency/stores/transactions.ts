@@ -35,9 +35,11 @@ function isRetryable(error: unknown): boolean {
 interface PgClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   on(event: 'error', listener: () => void): unknown;
-  removeListener(event: 'error', listener: () => void): unknown;
   release(error?: Error | boolean): void;
 }
+
+/** Clients that have our listener for errors. */
+const heard = new WeakSet<PgClient>();
 
 /** The isolation levels of PostgreSQL. */
 export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
@@ -54,9 +56,10 @@ export const fromPg = <Client extends PgClient>(
   async transaction(work) {
     const client = await pool.connect();
     let broken = false;
-    // Without a listener, a connection that breaks between two queries would end the process; the next query fails.
-    const failsNext = (): void => undefined;
-    client.on('error', failsNext);
+    // A client of a pool has no listener while it is used: a connection that breaks between two queries would end the
+    // process. The next query fails.
+    if (!heard.has(client)) client.on('error', () => undefined);
+    heard.add(client);
     try {
       await client.query(isolationLevel ? `BEGIN ISOLATION LEVEL ${isolationLevel}` : 'BEGIN');
       const result = await work(client);
@@ -66,8 +69,6 @@ export const fromPg = <Client extends PgClient>(
       await client.query('ROLLBACK').catch(() => (broken = true));
       throw error;
     } finally {
-      // One that is broken may say so once more when the pool has dropped it.
-      if (!broken) client.removeListener('error', failsNext);
       client.release(broken);
     }
   },
