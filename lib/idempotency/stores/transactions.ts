@@ -38,8 +38,33 @@ interface PgClient {
   release(error?: Error | boolean): void;
 }
 
+interface PgPool<Client> {
+  connect: {
+    (): Promise<Client>;
+    (callback: (error: Error | undefined, client: Client | undefined, release: never) => void): unknown;
+  };
+}
+
 /** Clients that have our listener for errors. */
 const heard = new WeakSet<PgClient>();
+
+/**
+ * Takes a client of a pool. While it is used, the pool does not listen to it: a connection that breaks between two
+ * queries would end the process. (Even between its promise and whoever awaits it, hence the callback.)
+ */
+const connected = <Client extends PgClient>(pool: PgPool<Client>): Promise<Client> =>
+  new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (!client) {
+        reject(error ?? new Error('The pool has no client.'));
+        return;
+      }
+      // The next query fails.
+      if (!heard.has(client)) client.on('error', () => undefined);
+      heard.add(client);
+      resolve(client);
+    });
+  });
 
 /** The isolation levels of PostgreSQL. */
 export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
@@ -49,17 +74,13 @@ export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializabl
  * @param pool a `Pool`; it must not be one that `postgresStore` uses, unless it has a connection to spare for it.
  */
 export const fromPg = <Client extends PgClient>(
-  pool: { connect: { (): Promise<Client>; (callback: never): unknown } },
+  pool: PgPool<Client>,
   { isolationLevel }: { readonly isolationLevel?: IsolationLevel } = {},
 ): TransactionAdapter<Client> => ({
   isRetryable,
   async transaction(work) {
-    const client = await pool.connect();
+    const client = await connected(pool);
     let broken = false;
-    // A client of a pool has no listener while it is used: a connection that breaks between two queries would end the
-    // process. The next query fails.
-    if (!heard.has(client)) client.on('error', () => undefined);
-    heard.add(client);
     try {
       await client.query(isolationLevel ? `BEGIN ISOLATION LEVEL ${isolationLevel}` : 'BEGIN');
       const result = await work(client);
