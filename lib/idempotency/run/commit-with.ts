@@ -133,7 +133,9 @@ const committing = new WeakSet<ServerResponse>();
 /** @throws Error if the response has begun, or belongs to a transaction. */
 function check(res: ServerResponse): void {
   if (committing.has(res))
-    throw new Error('commitWith was called twice for one request, or inside itself: one transaction makes its response.');
+    throw new Error(
+      'commitWith was called twice for one request, or inside itself: one transaction makes its response.',
+    );
   if (res.headersSent) throw new Error('commitWith must be called before the response begins: it is part of the work.');
   committing.add(res);
 }
@@ -182,12 +184,18 @@ const overtaken = (): Error =>
   new Error('commitWith has rolled the transaction back: the lease was lost, and another request has the key.');
 
 const notCommitted = (what: string, cause: unknown): Problem =>
-  new Problem('store-unavailable', `${what}, because the connection to the database failed. Retry later with the same key.`, {
-    headers: { 'Retry-After': '1' },
-    cause,
-  });
+  new Problem(
+    'store-unavailable',
+    `${what}, because the connection to the database failed. Retry later with the same key.`,
+    {
+      headers: { 'Retry-After': '1' },
+      cause,
+    },
+  );
 
 /** Makes a key for another service out of that of this request: the same in each of its attempts, for each name another. */
 export function derivedKey(cacheKey: string, name: string): string {
-  return createHash('sha256').update(JSON.stringify([cacheKey, name])).digest('base64url');
+  return createHash('sha256')
+    .update(JSON.stringify([cacheKey, name]))
+    .digest('base64url');
 }

@@ -100,14 +100,19 @@ function prepare({ req, res, options, stores, reporter, next }: Exchange, attemp
     isForgotten: () => verdict.keepsNothing,
     whyNotKept: async response => {
       const { shouldCache } = options;
-      const isWanted = !shouldCache || (await ifWanted(response, () => shouldCache(response, req as Request), options.storeTimeout)) === response;
+      const isWanted =
+        !shouldCache ||
+        (await ifWanted(response, () => shouldCache(response, req as Request), options.storeTimeout)) === response;
       if (!isWanted) return 'shouldCache says that its response is not to be stored';
-      return attempt.caller.hasAppeared() ? 'a caller has appeared since: mount authentication before idempotency()' : undefined;
+      return attempt.caller.hasAppeared()
+        ? 'a caller has appeared since: mount authentication before idempotency()'
+        : undefined;
     },
     end: how => {
       verdict.commit = how;
       if (how !== 'lost') return;
       lease.lose();
+      reporter.reportLostLease();
       recorder.breakOff();
     },
     giveUp: () => {

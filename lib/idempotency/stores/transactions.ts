@@ -16,7 +16,11 @@ export interface TransactionAdapter<Tx> {
 }
 
 /** The type of the last parameter of a function: of an overloaded one, of its last signature. */
-type Work<F> = F extends (...given: infer P) => unknown ? (P extends readonly [...unknown[], infer L] ? L : never) : never;
+type Work<F> = F extends (...given: infer P) => unknown
+  ? P extends readonly [...unknown[], infer L]
+    ? L
+    : never
+  : never;
 /** What a library gives to the function that it runs in a transaction. */
 type Given<W> = W extends (tx: infer Tx, ...others: never[]) => unknown ? Tx : never;
 
@@ -29,7 +33,10 @@ const BELOW = ['cause', 'driverError', 'meta', 'driverAdapterError'] as const;
 function isRetryable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const found = error as Readonly<Record<string, unknown>>;
-  return [found['code'], found['originalCode']].some(code => RETRYABLE.includes(code)) || BELOW.some(name => isRetryable(found[name]));
+  return (
+    [found['code'], found['originalCode']].some(code => RETRYABLE.includes(code)) ||
+    BELOW.some(name => isRetryable(found[name]))
+  );
 }
 
 interface PgClient {

@@ -99,9 +99,13 @@ class Steps {
   constructor(readonly database: SqliteDatabase) {
     // SQLite itself would stop this thread while it waits.
     database.exec('PRAGMA busy_timeout = 0');
-    const { file } = this.get('SELECT file FROM pragma_database_list WHERE name = ?', 'main') as { file: string | null };
+    const { file } = this.get('SELECT file FROM pragma_database_list WHERE name = ?', 'main') as {
+      file: string | null;
+    };
     if (!file)
-      throw new Error('sqliteStore: this database is in memory, and ends with the process. Give it the path of a file.');
+      throw new Error(
+        'sqliteStore: this database is in memory, and ends with the process. Give it the path of a file.',
+      );
     if (NETWORKED.has(statfsSync(file).type))
       throw new Error(`sqliteStore: ${file} is on a network, where locks of files do not hold. Use a local disk.`);
     this.setJournal(file);
@@ -276,7 +280,8 @@ class SqliteLeases implements LeaseStore {
   }
 
   private write(key: string, token: string, done: 0 | 1, expires: number, unknownUntil: number | null): void {
-    const sql = 'INSERT OR REPLACE INTO bindonce_1_runs (key, token, done, expires, unknown_until) VALUES (?, ?, ?, ?, ?)';
+    const sql =
+      'INSERT OR REPLACE INTO bindonce_1_runs (key, token, done, expires, unknown_until) VALUES (?, ?, ?, ?, ?)';
     this.steps.run(sql, key, token, done, expires, unknownUntil);
   }
 }
