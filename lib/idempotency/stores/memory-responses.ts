@@ -27,15 +27,12 @@ export function defaultStore(): MemoryResponses {
   return oneInProcess('responses', () => new MemoryResponses());
 }
 
-/** A response as it is kept: as it was recorded, but for a short body. */
+/** A response as it is kept: a short body as text. */
 interface Kept {
   readonly cacheKey: string;
-  readonly response: RecordedResponse;
-  /** The body, if it is short; that of the response is empty then. */
-  readonly text: string | undefined;
+  readonly head: Omit<RecordedResponse, 'body'>;
+  readonly body: Buffer | string;
 }
-
-const NOTHING = Buffer.alloc(0);
 
 /** Responses in the memory of this process, bounded, under their tokens: no two runs have the same. */
 export class MemoryResponses implements ResponseStore {
@@ -55,17 +52,14 @@ export class MemoryResponses implements ResponseStore {
     const kept = this.responses.get(token);
     // A lease store that mixes up its answers must not show a response to another caller.
     if (kept?.cacheKey !== cacheKey) return undefined;
-    const { response, text } = kept;
-    return text === undefined ? response : { ...response, body: Buffer.from(text, 'latin1') };
+    const { head, body } = kept;
+    return { ...head, body: typeof body === 'string' ? Buffer.from(body, 'latin1') : body };
   }
 
   set(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
-    const { body } = response;
-    const kept =
-      body.length > SHORT
-        ? { cacheKey, response, text: undefined }
-        : { cacheKey, response: { ...response, body: NOTHING }, text: body.toString('latin1') };
-    this.responses.set(token, kept, { ttl: ms });
+    const { body: bytes, ...head } = response;
+    const body = bytes.length > SHORT ? bytes : bytes.toString('latin1');
+    this.responses.set(token, { cacheKey, head, body }, { ttl: ms });
   }
 
   delete(_cacheKey: string, token: string): void {
@@ -73,9 +67,8 @@ export class MemoryResponses implements ResponseStore {
   }
 }
 
-function sizeOf({ cacheKey, response: { headers, trailers, body }, text = '' }: Kept, token: string): number {
-  let bytes = ENTRY_BYTES + cacheKey.length + token.length + body.length + text.length;
-  for (const lines of [headers, trailers])
-    for (const [name, value] of lines) bytes += LINE_BYTES + name.length + String(value).length;
+function sizeOf({ cacheKey, head: { headers, trailers }, body }: Kept, token: string): number {
+  let bytes = ENTRY_BYTES + cacheKey.length + token.length + body.length;
+  for (const [name, value] of [...headers, ...trailers]) bytes += LINE_BYTES + name.length + String(value).length;
   return bytes;
 }

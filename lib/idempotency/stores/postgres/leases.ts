@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { isThenable } from '../../../basics/awaitable';
 import { checkOptions, objectWith, type Rule } from '../../../options/check';
 import type { Acquisition, LeaseStore } from '../../leases/lease-store';
-import { statementsOn } from './statements';
 
 /** The part of a `Pool` of pg (node-postgres 8) that bindonce uses. */
 export interface PostgresPool {
@@ -57,34 +56,24 @@ export function postgresLeases(pool: PostgresPool, options: PostgresLeasesOption
     throw new TypeError(`postgresLeases: pool must be a Pool of pg${remedy}`);
   }
   checkOptions('postgresLeases', options, rules);
-  const { table = 'bindonce_leases' } = options;
-  return new PostgresLeases(
-    pool,
-    table
-      .split('.')
-      .map(name => `"${name}"`)
-      .join('.'),
-  );
+  const names = (options.table ?? 'bindonce_leases').split('.');
+  return new PostgresLeases(pool, statementsOn(names.map(name => `"${name}"`).join('.')));
 }
 
 class PostgresLeases implements LeaseStore {
-  private readonly statements: ReturnType<typeof statementsOn>;
   private creating: Promise<void> | undefined;
   private sweeping: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly pool: PostgresPool,
-    table: string,
-  ) {
-    this.statements = statementsOn(table);
-  }
+    private readonly statements: ReturnType<typeof statementsOn>,
+  ) {}
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const [row] = await this.run('acquire', [keyHash(key), token, ms]);
-      if (row) return acquisitionOf(row as AcquisitionRow);
-    }
-    throw new Error(`postgresLeases: the lease has changed ${TRIES} times while it was asked for`);
+    const [row] = await this.run('acquire', [keyHash(key), token, ms]);
+    const { kind, token: holder, ms_left: msLeft } = row as { kind: string; token: string; ms_left: number };
+    if (kind === 'running') return { kind, token: holder, msLeft: Math.max(0, msLeft) };
+    return kind === 'done' ? { kind, token: holder } : { kind: 'acquired' };
   }
 
   async renew(key: string, token: string, ms: number): Promise<boolean> {
@@ -101,23 +90,24 @@ class PostgresLeases implements LeaseStore {
 
   /** Runs one statement, which is one transaction. The table is created if it is missing. */
   private async run(
-    step: Exclude<keyof ReturnType<typeof statementsOn>, 'create'>,
+    step: Exclude<keyof typeof this.statements, 'create'>,
     values: unknown[],
   ): Promise<readonly unknown[]> {
     this.sweeping ??= setTimeout(() => {
       void this.sweep();
     }, SWEEP_DELAY).unref();
-    for (let tries = 1; ; tries++) {
+    for (let tries = 0; tries < TRIES; tries++) {
       try {
-        return (await this.pool.query(this.statements[step], values)).rows;
+        const { rows } = await this.pool.query(this.statements[step], values);
+        if (rows.length > 0 || step !== 'acquire') return rows;
       } catch (error) {
         const code = sqlState(error);
-        if (tries === TRIES || (code !== UNDEFINED_TABLE && code !== SERIALIZATION_FAILURE)) throw error;
         if (code === UNDEFINED_TABLE) await (this.creating ??= this.create());
-        // Else the database isolates more strictly than "read committed", another step came first, and ours changed
-        // nothing.
+        else if (code !== SERIALIZATION_FAILURE) throw error;
+        // The database isolates more strictly than "read committed", another step came first, and ours changed nothing.
       }
     }
+    throw new Error(`postgresLeases: the lease has changed ${TRIES} times while it was asked for`);
   }
 
   private async create(): Promise<void> {
@@ -132,39 +122,82 @@ class PostgresLeases implements LeaseStore {
 
   /** Deletes expired rows a minute after a use. Every process does so: they skip each other's rows. */
   private async sweep(): Promise<void> {
-    try {
-      while ((await this.run('sweep', [SWEEP_BATCH])).length === SWEEP_BATCH) {
-        /* there may be more */
-      }
-    } catch {
-      /* the next sweep finds the same rows */
-    }
+    // The next sweep finds the same rows.
+    const swept = await this.run('sweep', [SWEEP_BATCH]).catch(() => []);
+    if (swept.length === SWEEP_BATCH) return this.sweep();
     this.sweeping = undefined;
   }
 }
 
-interface AcquisitionRow {
-  readonly kind: 'acquired' | 'running' | 'done';
-  readonly token: string;
-  readonly ms_left: number;
-}
-
-function acquisitionOf({ kind, token, ms_left: msLeft }: AcquisitionRow): Acquisition {
-  switch (kind) {
-    case 'acquired':
-      return { kind };
-    case 'done':
-      return { kind, token };
-    case 'running':
-      return { kind, token, msLeft: Math.max(0, msLeft) };
-  }
-}
-
 /** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
-function keyHash(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
-}
+const keyHash = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-function sqlState(error: unknown): unknown {
-  return (error as { code?: unknown } | null | undefined)?.code;
+const sqlState = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code;
+
+/**
+ * Makes the steps on PostgreSQL, each one statement and so one atomic step: it decides on the newest row, which it has
+ * locked. $1 is the key, $2 the token, $3 milliseconds.
+ *
+ * Time: `now()`, when the statement began, decides whether a lease has expired, however long the statement then waits
+ * for the row: a time that is too early never takes a lease from its holder. A lease that is taken begins at
+ * `clock_timestamp()`, when it is written: the wait is not part of it. (A renewal may begin when it was asked for: its
+ * holder counts from then.)
+ */
+function statementsOn(table: string) {
+  const expiry = "clock_timestamp() + $3::float8 * interval '1 millisecond'";
+  return {
+    /**
+     * Returns `kind`, `token`, `ms_left`: of another's row, which is only read, as it was when the statement began; or
+     * `acquired`. Returns no row if another statement has changed that meanwhile; then it is to be repeated.
+     */
+    acquire: `
+WITH seen AS (
+  SELECT token, done, expires FROM ${table}
+  WHERE key = $1::bytea AND expires > now() AND (done OR token <> $2::text)
+), acquired AS (
+  INSERT INTO ${table} AS lease (key, token, done, expires)
+  SELECT $1, $2, false, ${expiry} WHERE NOT EXISTS (SELECT FROM seen)
+  ON CONFLICT (key) DO UPDATE SET token = $2, done = false, expires = ${expiry}
+  WHERE lease.expires <= now() OR lease.token = $2 AND NOT lease.done
+  RETURNING token
+)
+SELECT CASE WHEN done THEN 'done' ELSE 'running' END AS kind, token,
+  (extract(epoch FROM expires - clock_timestamp()) * 1000)::float8 AS ms_left FROM seen
+UNION ALL SELECT 'acquired', token, 0 FROM acquired`,
+
+    /** Returns a row if the token still holds the lease. */
+    renew: `
+UPDATE ${table} SET expires = ${expiry}
+WHERE key = $1::bytea AND token = $2::text AND NOT done AND expires > now()
+RETURNING token`,
+
+    /**
+     * Returns a row if the run is done. A lease that has expired, but that no other token has taken, may still be
+     * completed.
+     */
+    complete: `
+INSERT INTO ${table} AS lease (key, token, done, expires) VALUES ($1::bytea, $2::text, true, ${expiry})
+ON CONFLICT (key) DO UPDATE SET token = $2, done = true, expires = ${expiry}
+WHERE lease.token = $2 OR lease.expires <= now()
+RETURNING token`,
+
+    /** Returns a row if there was something to release. */
+    release: `DELETE FROM ${table} WHERE key = $1::bytea AND token = $2::text AND expires > now() RETURNING token`,
+
+    /** Deletes up to $1 expired rows, and returns them. Locked rows are left to the next sweep. */
+    sweep: `
+DELETE FROM ${table}
+WHERE key IN (SELECT key FROM ${table} WHERE expires <= now() LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING done`,
+
+    /** Two statements in one query are one transaction: there is no table without its index. */
+    create: `
+CREATE TABLE ${table} (
+  key bytea PRIMARY KEY,
+  token text NOT NULL,
+  done boolean NOT NULL,
+  expires timestamptz NOT NULL
+);
+CREATE INDEX ON ${table} (expires)`,
+  } as const;
 }
