@@ -26,13 +26,6 @@ export function isRedisClient(value: unknown): value is RedisClient {
   return 'isOpen' in value || ('status' in value && 'isCluster' in value);
 }
 
-/** Returns true for a client in a mode in which Redis runs no scripts: it subscribes (not over RESP 3), or monitors. */
-export function isSubscriber(client: object): boolean {
-  const { isPubSubActive, options, mode } = client as Readonly<Record<string, unknown>>;
-  if (isPubSubActive === true) return (options as { readonly RESP?: number } | undefined)?.RESP !== 3;
-  return mode === 'subscriber' || mode === 'monitor';
-}
-
 /** An adapter of Keyv: its client is `redis` in `@keyv/valkey`. */
 type Adapter = object & { client?: unknown; redis?: unknown; getClient?(): Promise<unknown> };
 

@@ -1,7 +1,7 @@
 import { checkOptions, text, type Rule } from '../../../options/check';
 import type { LeaseStore } from '../../leases/lease-store';
 import { isKeyvLike, prefixFor } from '../keyv-like';
-import { BorrowedClient, isRedisClient, isSingle, isSubscriber, Subscriber, type RedisClient } from './client';
+import { BorrowedClient, isRedisClient, isSingle, Subscriber, type RedisClient } from './client';
 
 /** Options of {@link redisLeases}. */
 export interface RedisLeasesOptions {
@@ -19,16 +19,11 @@ const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = { prefix: text }
  * Makes leases on Redis, Valkey or a server that speaks their protocol and runs their scripts: one holder for each key
  * among all processes that use the same server.
  * @param client of the application, which connects it and closes it last.
- * @throws TypeError for a value that is not a client, or is a subscriber, an unknown option, or an invalid value.
+ * @throws TypeError for a value that is not a client, an unknown option, or an invalid value.
  */
 export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {}): LeaseStore {
   checkOptions('redisLeases', options, rules);
   if (!isRedisClient(client)) throw notAClient(client);
-  if (isSubscriber(client))
-    throw new TypeError(
-      'redisLeases: client is in subscriber mode, in which Redis runs no scripts. Pass another one, for example ' +
-        'client.duplicate().',
-    );
   return leasesOver(new BorrowedClient(client), options.prefix ?? prefixFor('lease'));
 }
 

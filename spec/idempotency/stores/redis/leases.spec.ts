@@ -1,5 +1,4 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
-import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../../lib';
 import { leaseStoreSearch } from '../../../../lib/testing';
@@ -73,19 +72,6 @@ describe('a value that is not a Redis client is refused, and the error says what
         `redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what}. For example: createClient({ url }) of redis, or new Redis(url) of ioredis.`,
       ),
     );
-  });
-
-  it('a client that subscribes runs no scripts, except over RESP 3', async () => {
-    const message = 'redisLeases: client is in subscriber mode, in which Redis runs no scripts.';
-    const clients = [2, 3].map(RESP => createClient({ url: redis.url, RESP: RESP as 2 | 3 }));
-    for (const client of clients) await (await client.connect()).subscribe('news', () => undefined);
-    expect(() => redisLeases(clients[0] as RedisClient)).toThrow(message);
-    expect(await redisLeases(clients[1] as RedisClient).release('key', 'token')).toBe(false);
-    for (const client of clients) client.destroy();
-    const iovalkey = new Iovalkey(redis.url);
-    await iovalkey.subscribe('news');
-    expect(() => redisLeases(iovalkey)).toThrow(message);
-    iovalkey.disconnect();
   });
 });
 
