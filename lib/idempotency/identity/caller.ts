@@ -61,8 +61,10 @@ export function identifyCaller(req: IncomingMessage, { scope, callersOn }: Calle
   const hasAppeared = (): boolean => {
     const change = callerChange(known, () => scopeOf(byDefault()));
     // A connection that has closed has no address and no certificate any more: then only the default can tell.
-    const isUnreadable = known !== undefined && req.socket.destroyed;
-    return warnOf(change === undefined || !isUnreadable ? change : callerChange(first, byDefault));
+    const isUnreadable = known !== undefined && req.socket.destroyed && !callerChange(first, byDefault);
+    if (change === undefined || isUnreadable) return false;
+    warnOfNewCaller(change);
+    return true;
   };
   return { scope: known, hasAppeared };
 }
@@ -77,9 +79,8 @@ function callerChange(before: string | undefined, read: () => string | undefined
   }
 }
 
-/** Warns of a caller that has appeared while the handler ran. @returns whether there is one. */
-function warnOf(change: string | undefined): boolean {
-  if (change === undefined) return false;
+/** Warns of a caller that has appeared while the handler ran. */
+function warnOfNewCaller(change: string): void {
   warnOnce(
     'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
     `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
@@ -87,7 +88,6 @@ function warnOf(change: string | undefined): boolean {
       'authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell them ' +
       'apart.',
   );
-  return true;
 }
 
 /** Warns of a `scope` that finds nothing where callers can be told apart, such as one that reads another cookie. */
@@ -151,20 +151,17 @@ const REALMS = [
  * @throws Error when a caller cannot be told apart from others.
  */
 function textOfCallers(req: IncomingMessage, callersOn: CallersOn | undefined): string | undefined {
-  const present = callersOf(req, callersOn)
-    .map(([place, caller]) => [place, callerParts(caller, place)] as const)
-    .filter(([, parts]) => parts.length > 0);
-  return present.length > 0 ? JSON.stringify(present) : undefined;
-}
-
-function callersOf(req: IncomingMessage, callersOn?: CallersOn): readonly (readonly [place: string, unknown])[] {
-  if (callersOn) return [['the caller of `claims`', callersOn(req as Request)]];
   const { auth, user } = req as { auth?: unknown; user?: unknown };
-  return [
-    // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
-    ['req.auth', authOf(req) ?? (typeof auth === 'function' ? undefined : auth)],
-    ['req.user', user],
-  ];
+  const callers: readonly (readonly [place: string, caller: unknown])[] = callersOn
+    ? [['the caller of `claims`', callersOn(req as Request)]]
+    : [
+        // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
+        ['req.auth', authOf(req) ?? (typeof auth === 'function' ? undefined : auth)],
+        ['req.user', user],
+      ];
+  const all = callers.map(([place, caller]) => [place, callerParts(caller, place)] as const);
+  const present = all.filter(([, parts]) => parts.length > 0);
+  return present.length > 0 ? JSON.stringify(present) : undefined;
 }
 
 /** Returns what tells a caller apart: each property of the lists that it has, and the text of that. */
@@ -173,10 +170,10 @@ function callerParts(caller: unknown, place: string): readonly (readonly [name: 
   // Text or a number is itself an id.
   if (typeof caller !== 'object') return [['id', idText(caller, place)]];
   const named = (names: readonly string[]) =>
-    names
-      .map(name => [name, (caller as Readonly<Record<string, unknown>>)[name] ?? undefined] as const)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, idText(value, `${place}.${name}`)] as const);
+    names.flatMap(name => {
+      const value = (caller as Readonly<Record<string, unknown>>)[name] ?? undefined;
+      return value === undefined ? [] : [[name, idText(value, `${place}.${name}`)] as const];
+    });
   const ids = named(CALLER_IDS);
   if (ids.length > 0) return [...ids, ...named(REALMS)];
   return isSignedOut(caller) ? [] : refuseCaller(caller, place);

@@ -27,13 +27,9 @@ type Optional = Extract<
 >;
 
 /** The options after checking, with their defaults; one that has none may be undefined. */
-export interface ResolvedOptions
-  extends
-    Required<Omit<IdempotencyOptions, 'store' | 'scope' | Optional>>,
-    Pick<IdempotencyOptions, Optional>,
-    CallerOptions {
-  readonly responses: ResponseStore;
-}
+export type ResolvedOptions = Required<Omit<IdempotencyOptions, 'store' | 'scope' | Optional>> &
+  Pick<IdempotencyOptions, Optional> &
+  CallerOptions & { readonly responses: ResponseStore };
 
 /** Returns the value of each option, that of an absent one, too: two guards are compared by them. */
 function valuesOf(options: IdempotencyOptions): Omit<ResolvedOptions, 'responses'> & Pick<IdempotencyOptions, 'store'> {

@@ -130,14 +130,7 @@ class KeyvResponses implements ResponseStore {
   }
 }
 
-/** What is stored: the version is that of this text. */
-interface Stored extends Omit<RecordedResponse, 'body'> {
-  readonly version: number;
-  readonly key: string;
-  /** In base64. */
-  readonly body: string;
-}
-
+/** Of the text of a stored response, which is JSON. */
 const VERSION = 1;
 
 /**
@@ -146,12 +139,7 @@ const VERSION = 1;
  * returns the answer to another question.
  */
 export function toStored(key: string, response: RecordedResponse): string {
-  return JSON.stringify({
-    version: VERSION,
-    key,
-    ...response,
-    body: response.body.toString('base64'),
-  } satisfies Stored);
+  return JSON.stringify({ version: VERSION, key, ...response, body: response.body.toString('base64') });
 }
 
 /**
@@ -166,12 +154,12 @@ export function fromStored(key: string, stored: unknown): RecordedResponse | und
   } catch {
     return undefined;
   }
-  const { version, key: own, body, ...response } = Object(parsed) as Stored;
+  const { version, key: own, body, ...response } = Object(parsed) as RecordedResponse & Record<string, unknown>;
   if (version !== VERSION) return undefined;
   if (own !== key)
     throw new Error(
-      `The store was asked for the response of ${key}, and answered with that of ${own}: its client has lost ` +
+      `The store was asked for the response of ${key}, and answered with that of ${String(own)}: its client has lost ` +
         'count of its answers. Connect it anew.',
     );
-  return { ...response, body: Buffer.from(body, 'base64') };
+  return { ...response, body: Buffer.from(String(body), 'base64') };
 }

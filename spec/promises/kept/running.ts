@@ -27,7 +27,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/postgres.spec.ts',
     title: 'concurrent duplicates once and give all the same answer',
     mutant: {
-      file: 'lib/idempotency/stores/postgres/leases.ts',
+      file: 'lib/idempotency/stores/postgres/statements.ts',
       // The newest row decides; what the statement has seen before is the first of two guards.
       find:
         '${expiry} WHERE NOT EXISTS (SELECT FROM seen)\n' +
