@@ -151,32 +151,41 @@ const REALMS = [
  * @throws Error when a caller cannot be told apart from others.
  */
 function textOfCallers(req: IncomingMessage, callersOn: CallersOn | undefined): string | undefined {
-  const { auth, user } = req as { auth?: unknown; user?: unknown };
-  const callers: readonly (readonly [place: string, caller: unknown])[] = callersOn
-    ? [['the caller of `claims`', callersOn(req as Request)]]
-    : [
-        // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
-        ['req.auth', authOf(req) ?? (typeof auth === 'function' ? undefined : auth)],
-        ['req.user', user],
-      ];
-  const all = callers.map(([place, caller]) => [place, callerParts(caller, place)] as const);
-  const present = all.filter(([, parts]) => parts.length > 0);
+  const present: [place: string, parts: readonly Part[]][] = [];
+  const add = (place: string, caller: unknown): void => {
+    const parts = callerParts(caller, place);
+    if (parts.length > 0) present.push([place, parts]);
+  };
+  if (callersOn) add('the caller of `claims`', callersOn(req as Request));
+  else {
+    const { auth, user } = req as { auth?: unknown; user?: unknown };
+    // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
+    add('req.auth', authOf(req) ?? (typeof auth === 'function' ? undefined : auth));
+    add('req.user', user);
+  }
   return present.length > 0 ? JSON.stringify(present) : undefined;
 }
 
+/** One property of a caller, and its text. */
+type Part = readonly [name: string, text: string];
+
 /** Returns what tells a caller apart: each property of the lists that it has, and the text of that. */
-function callerParts(caller: unknown, place: string): readonly (readonly [name: string, text: string])[] {
+function callerParts(caller: unknown, place: string): readonly Part[] {
   if (caller === undefined || caller === null || caller === false) return [];
   // Text or a number is itself an id.
   if (typeof caller !== 'object') return [['id', idText(caller, place)]];
-  const named = (names: readonly string[]) =>
-    names.flatMap(name => {
-      const value = (caller as Readonly<Record<string, unknown>>)[name] ?? undefined;
-      return value === undefined ? [] : [[name, idText(value, `${place}.${name}`)] as const];
-    });
-  const ids = named(CALLER_IDS);
-  if (ids.length > 0) return [...ids, ...named(REALMS)];
+  const ids = named(CALLER_IDS, caller, place);
+  if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
   return isSignedOut(caller) ? [] : refuseCaller(caller, place);
+}
+
+function named(names: readonly string[], caller: object, place: string): Part[] {
+  const parts: Part[] = [];
+  for (const name of names) {
+    const value = (caller as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined && value !== null) parts.push([name, idText(value, `${place}.${name}`)]);
+  }
+  return parts;
 }
 
 /**

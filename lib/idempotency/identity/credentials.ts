@@ -14,11 +14,12 @@ const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NT
 export function credentialsOf(req: IncomingMessage & WithSession): string | undefined {
   const { authorization, 'x-api-key': apiKey } = req.headers;
   if (authorization !== undefined && SIGNED.test(authorization)) throw signedAnew(authorization);
+  const hashes: string[] = [];
+  if (authorization !== undefined) hashes.push(`authorization:${sha256(authorization)}`);
+  if (apiKey !== undefined) hashes.push(`x-api-key:${sha256(String(apiKey))}`);
   const session = sessionOf(req);
-  if (session === undefined && hasUnnamedSession(req, req.headers.cookie)) throw unnamedSession();
-  const hashes = Object.entries({ authorization, 'x-api-key': apiKey, session })
-    .filter(([, sent]) => sent !== undefined)
-    .map(([name, sent]) => `${name}:${sha256(String(sent))}`);
+  if (session !== undefined) hashes.push(`session:${sha256(session)}`);
+  else if (hasUnnamedSession(req, req.headers.cookie)) throw unnamedSession();
   return hashes.length > 0 ? hashes.join(' ') : undefined;
 }
 

@@ -30,9 +30,12 @@ export function defaultStore(): MemoryResponses {
 /** A response as it is kept: a short body as text. */
 interface Kept {
   readonly cacheKey: string;
-  readonly head: Omit<RecordedResponse, 'body'>;
+  /** With an empty body. */
+  readonly head: RecordedResponse;
   readonly body: Buffer | string;
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /** Responses in the memory of this process, bounded, under their tokens: no two runs have the same. */
 export class MemoryResponses implements ResponseStore {
@@ -57,9 +60,9 @@ export class MemoryResponses implements ResponseStore {
   }
 
   set(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
-    const { body: bytes, ...head } = response;
+    const { body: bytes } = response;
     const body = bytes.length > SHORT ? bytes : bytes.toString('latin1');
-    this.responses.set(token, { cacheKey, head, body }, { ttl: ms });
+    this.responses.set(token, { cacheKey, head: { ...response, body: NOTHING }, body }, { ttl: ms });
   }
 
   delete(_cacheKey: string, token: string): void {
@@ -69,6 +72,7 @@ export class MemoryResponses implements ResponseStore {
 
 function sizeOf({ cacheKey, head: { headers, trailers }, body }: Kept, token: string): number {
   let bytes = ENTRY_BYTES + cacheKey.length + token.length + body.length;
-  for (const [name, value] of [...headers, ...trailers]) bytes += LINE_BYTES + name.length + String(value).length;
+  for (const lines of [headers, trailers])
+    for (const [name, value] of lines) bytes += LINE_BYTES + name.length + String(value).length;
   return bytes;
 }

@@ -261,13 +261,6 @@ const parsers: [title: string, leave: (upload: Upload) => Left][] = [
     }),
   ],
   [
-    'multer().fields()',
-    ({ field, name, type, size }) => ({
-      body: {},
-      files: { [field]: [{ fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) }] },
-    }),
-  ],
-  [
     'multer().single()',
     ({ field, name, type, size }) => ({
       body: {},

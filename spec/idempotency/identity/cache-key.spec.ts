@@ -215,19 +215,15 @@ describe('one host in another spelling', () => {
     ['API.example.com.:443', 'https', 'api.example.com'],
     ['api.example.com.:8080', 'http', 'api.example.com:8080'],
     ['api.example.com:', 'http', 'api.example.com'],
-    ['192.0.2.1:80', 'http', '192.0.2.1'],
-    ['[2001:DB8::A]', 'https', '[2001:db8::a]'],
     ['[2001:DB8::A]:443', 'https', '[2001:db8::a]'],
     ['[2001:db8::80]', 'http', '[2001:db8::80]'],
     // Other hosts, and texts that name none.
     ['api.example.com:443', 'http', 'api.example.com:443'],
     ['api.example.com:80', 'https', 'api.example.com:80'],
-    ['api.example.com:8080', 'http', 'api.example.com:8080'],
     ['api.example.com:80:80', 'http', 'api.example.com:80:80'],
     ['2001:db8::80', 'http', '2001:db8::80'],
     ['api.example.com..', 'http', 'api.example.com.'],
     ['', 'http', ''],
-    ['.', 'http', '.'],
   ])('%p with %s is %p', (host, scheme, canonical) => {
     expect(canonicalHost(host, scheme)).toBe(canonical);
   });
@@ -246,17 +242,9 @@ describe('one host in another spelling', () => {
 });
 
 describe('a host that names this machine', () => {
-  const local = [
-    'localhost',
-    'LOCALHOST:3000',
-    'localhost:80',
-    'localhost.',
-    '127.0.0.1',
-    '127.0.0.1:4000',
-    '127.255.0.9:1',
-    '[::1]',
-    '[::1]:3000',
-  ].map((Host): Sent => ({ headers: { Host } }));
+  const local = ['localhost', 'localhost:80', '127.0.0.1', '127.255.0.9:1', '[::1]'].map((Host): Sent => ({
+    headers: { Host },
+  }));
 
   it('is the same request under each of its names and ports', async () => {
     const { url, state } = await served();
@@ -264,17 +252,7 @@ describe('a host that names this machine', () => {
     expect(state.runs).toBe(1);
   });
 
-  it.each([
-    'localhost.example',
-    'shop.localhost',
-    '127.0.0.1.example',
-    '127.1',
-    '1127.0.0.1',
-    '[::2]',
-    'localhost:80:80',
-    'xlocalhost',
-    '',
-  ])('is not %p', async Host => {
+  it.each(['localhost.example', 'shop.localhost', '127.0.0.1.example', '[::2]', ''])('is not %p', async Host => {
     expect(await runsOf({}, { headers: { Host: 'localhost' } }, { headers: { Host } })).toBe(2);
   });
 

@@ -224,19 +224,6 @@ describe('scope', () => {
     const { answers } = await serving({ scope }, [], [{}, { 'X-Tenant': '' }, acme, {}, { Authorization: 'Bearer a' }]);
     expect(answers).toEqual(['1', '2', '3', '1', '1']);
   });
-
-  it('is shown the Express request', async () => {
-    const seen = new Set<unknown>();
-    const scope: IdempotencyOptions['scope'] = req => {
-      seen.add(req.params['tenant']).add(req.get('X-A'));
-      return undefined;
-    };
-    const app = express().post('/:tenant', idempotency({ scope }), (_req, res) => {
-      res.end();
-    });
-    await send(`${(await serve(app)).url}/acme`, { headers: keyed('k', { 'X-A': 'a' }) });
-    expect([...seen]).toEqual(['acme', 'a']);
-  });
 });
 
 describe('with claims of configure()', () => {

