@@ -93,7 +93,7 @@ export { file, type UploadedFile } from './binding/types/file';
 export { list } from './binding/types/list';
 export { lazy, nullable, optional } from './binding/types/wrappers';
 export type { CommonRules, RuledType } from './binding/types/rules';
-export type { NumberRules } from './binding/types/number-rules';
+export type { NumberRules } from './binding/types/rule-kinds';
 export type { BoolRules, DateRules, FileRules, ListRules, StringRules } from './binding/types/rule-kinds';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';

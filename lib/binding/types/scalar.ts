@@ -5,7 +5,7 @@ import { ruledType, type Kinds, type RuledType } from './rules';
 import type { JsonSchema } from './schema-shape';
 
 /** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
-interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
+export interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
   readonly text: (text: string) => T | undefined;
   /** Reads a JSON value. Default: JSON strings are read like other text. */
   readonly json?: (value: unknown) => T | undefined;
