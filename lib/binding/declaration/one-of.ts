@@ -2,9 +2,8 @@ import type { Codec, CodecMember, ObjectCodec, ScalarCodec } from '../types/code
 import { classNameOf } from '../types/class-name';
 import type { Codecs, DtoClass, ValueType } from '../types/property-type';
 import { finderOf } from '../reading/name-parts';
-import { propertiesOf } from './class-properties';
 import { checkJsonNames } from './declaration-error';
-import { isDto } from './declarations';
+import { isDto, propertiesOf } from './declarations';
 
 /** The values of `oneOf`: an instance of the class of one branch, with the tag. */
 export type OneOf<Tag extends string, B extends Readonly<Record<string, DtoClass<object>>>> = {
