@@ -261,20 +261,6 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     const texts = await Promise.all(['/200', '/409'].map(async path => (await ask(app, { method: 'GET', path })).text));
     expect(texts).toEqual(['{"note":"n"}', '{"because":"x"}']);
   });
-
-  it('a type that an earlier bindRequest declares counts before what a dto declares of itself', async () => {
-    class User extends dto({ because: string, passwordHash: string }) {}
-    const user = Object.assign(new User(), { because: 'x', passwordHash: 's3cret' });
-    const app = framework().get(
-      '/',
-      bindRequest(Nothing, { responses: { 200: Refusal } }),
-      bindRequest(Nothing, { propertyNamingPolicy: 'snake_case' }),
-      (_req: Request, res: Response) => {
-        res.json(user);
-      },
-    );
-    expect((await ask(app, { method: 'GET' })).text).toBe('{"because":"x"}');
-  });
 });
 
 describe.each(expressVersions)('where the types of an endpoint count, %s', (_name, framework) => {
@@ -333,7 +319,7 @@ describe('each type is written as it is read', () => {
     ['long that is a number', long, 7, '7'],
     ['long that is a number beyond those that a double counts', long, 2 ** 60, '1152921504606846976'],
     ['long that is the smallest number', long, -(2 ** 63), '-9223372036854775808'],
-    ['long that is a number of more bits', long, 2 ** 63, '9223372036854776000'],
+    ['long that is a number of more bits', long, 2 ** 63, '9223372036854775808'],
     ['long that is text, as drivers of databases return it', long, '9007199254740993', '9007199254740993'],
     ['long that is text of no number', long, '1.50', '"1.50"'],
     [
