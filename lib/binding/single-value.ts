@@ -6,18 +6,16 @@ import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
 import { namingErrors } from './declaration/declaration-error';
-import { BinderContext } from './input/binder-context';
+import { BinderContext, type ValueSource } from './input/binder-context';
 import type { ResolvedOptions } from './input/endpoint';
 import { CodecTable } from './plan/codec-table';
 import type { SourceProperty } from './plan/source-properties';
-import { cookie } from './sources/cookie';
-import { header } from './sources/header';
-import { query } from './sources/query';
-import { queryOf, RequestInput, type ValueSource } from './sources/request-input';
-import { route } from './sources/route';
+import { cookie, header } from './sources/headers';
+import { query, queryOf, route } from './sources/names';
 import { assertType } from './types/assert-type';
 import type { Codec } from './types/codec';
 import { isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
+import { withoutMark } from './reading/location';
 import { readNothing } from './types/read-json';
 
 /** Options of a reader of one value. */
@@ -61,7 +59,9 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
         throw new TypeError(`${reader} takes the request and a name first: ${reader}(req, 'id', guid).`);
       checkOptions(reader, given, { required: boolean });
       const { required = true } = given;
-      const context = new BinderContext(req, req.res as Response, { Dto: type, options, plan: undefined });
+      const endpoint = { Dto: type, options, plan: undefined };
+      const pairs = source === query ? queryKeptOf(req, options) : undefined;
+      const context = new BinderContext(req, req.res as Response, endpoint, undefined, pairs);
       const codec = codecOf(type, name, codecs, reader);
       const property: SourceProperty = {
         ...{ property: name, name, bindName: name, jsonName: name, anyCase: name.toLowerCase() },
@@ -88,25 +88,24 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
 
 /** Reads a value as the only property of a dto. */
 function valueOf(property: SourceProperty, source: ValueSource, context: BinderContext): unknown {
-  const found = context.foundOn<unknown[]>([]);
-  const pairs = source === query ? queryKeptOf(context) : undefined;
-  source.read(new RequestInput(context, { kind: 'none' }, pairs), [property], found);
-  if (!found.has(0))
-    found.put(0, readNothing(property, context.locationOf(source.name, property.name), source.missing));
+  const values: unknown[] = [];
+  source.read(context, [property], values);
+  if (values[0] === undefined)
+    values[0] = readNothing(property, context.locationOf(source.name, property.name), source.missing);
   if (isPromise(context.settle())) {
     const type = `the type of ${JSON.stringify(property.name)}`;
     throw new TypeError(`${source.name}Value: ${type} is read asynchronously; bind it with bindRequest().`);
   }
-  return found.target[0];
+  return withoutMark(values[0]);
 }
 
 /** The query that was read last of each request: a handler may ask for many values one by one. */
 const lastQuery = new WeakMap<Request, { readonly url: string; readonly pairs: ReturnType<typeof queryOf> }>();
 
-function queryKeptOf({ req, endpoint }: BinderContext): ReturnType<typeof queryOf> {
+function queryKeptOf(req: Request, { limits }: ResolvedOptions): ReturnType<typeof queryOf> {
   const last = lastQuery.get(req);
   if (last?.url === req.url) return last.pairs;
-  const pairs = queryOf(req, endpoint.options.limits.fields);
+  const pairs = queryOf(req, limits.fields);
   lastQuery.set(req, { url: req.url, pairs });
   return pairs;
 }

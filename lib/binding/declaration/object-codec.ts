@@ -1,4 +1,3 @@
-import { finderOf } from '../reading/name-parts';
 import { classCheckOf } from '../types/class-check';
 import { classNameOf } from '../types/class-name';
 import type { ObjectCodec } from '../types/codec';
@@ -21,14 +20,13 @@ export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs): ObjectCodec
     notNestable: notNestable(Dto),
     members: [],
     fields: [],
-    fieldAt: () => undefined,
   } satisfies ObjectCodec;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
     const members = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
     checkJsonNames(classNameOf(Dto), members);
     const fields = members.filter(({ spec }) => isField(spec.kind));
-    Object.assign(codec, { members, fields, fieldAt: finderOf(fields, ({ bindName }) => bindName) });
+    Object.assign(codec, { members, fields });
   });
   return codec;
 }

@@ -6,7 +6,7 @@ import type { ResponseTypes } from '../types/serializer-options';
 import type { Codec } from '../types/codec';
 import { written } from '../types/write-value';
 import type { CodecTable } from '../plan/codec-table';
-import { checkIsWritable } from '../plan/placement';
+import { checkIsWritable } from '../plan/checks';
 import type { CodecOfInstance } from './instance-codecs';
 
 /** The codecs of an endpoint's responses, by status. */

@@ -15,7 +15,7 @@ import {
 import { needsExactNumbers, type Codec } from '../types/codec';
 import { readJson } from '../types/read-json';
 import { CodecTable } from '../plan/codec-table';
-import { notNestableIn } from '../plan/placement';
+import { notNestableIn } from '../plan/checks';
 import type { AnyType, Infer } from '../types/property-type';
 import { responseCodecs, writeJson } from './json-writer';
 

@@ -84,7 +84,9 @@ export const decimal: RuledType<BigNumber, NumberRules> = scalar(
       // The digits are those of a JSON number, so they need no check.
       if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : decimalOf(value.value);
       if (typeof value !== 'number') return ifNumber(value, readDecimal);
-      return isRounded(value) ? undefined : decimalOf(Object.is(value, -0) ? '-0' : String(value));
+      return (
+        shortDecimal(value) ?? (isRounded(value) ? undefined : decimalOf(Object.is(value, -0) ? '-0' : String(value)))
+      );
     },
     write(value) {
       const exact = BigNumber.isBigNumber(value) ? value : ifText(value, readDecimal);
@@ -169,7 +171,26 @@ function exactNumber(value: BigNumber): WrittenNumber | null {
   return new WrittenNumber(fixed.length <= exponential.length ? fixed : exponential);
 }
 
+/**
+ * Makes the decimal that a double of at most fifteen digits stands for, six of them after the point; undefined for
+ * another. It is made of its digits in words of fourteen, as bignumber.js documents them: parsing a text takes ten
+ * times as long (0.3 µs), and an order has many prices.
+ */
+function shortDecimal(value: number): BigNumber | undefined {
+  const size = Math.abs(value);
+  const millionths = Math.round(size * 1e6);
+  if (!(millionths > 0 && millionths < 10 ** EXACT_DIGITS && millionths / 1e6 === size)) return undefined;
+  const whole = Math.floor(millionths / 1e6);
+  const fraction = (millionths - whole * 1e6) * 1e8;
+  const words = whole === 0 ? [fraction] : fraction === 0 ? [whole] : [whole, fraction];
+  const exponent = whole === 0 ? String(fraction).length - 15 : String(whole).length - 1;
+  const parts = { s: value < 0 ? -1 : 1, e: exponent, c: words, _isBigNumber: true };
+  return new BigNumber(parts as unknown as BigNumber);
+}
+
 function decimalOf(numeral: string): BigNumber | undefined {
+  const short = numeral.length <= EXACT_DIGITS ? shortDecimal(Number(numeral)) : undefined;
+  if (short) return short;
   const value = new BigNumber(numeral);
   // bignumber.js makes zero of what is closer to zero than 1e-10000000.
   if (value.isZero() && /^[^e]*[1-9]/i.test(numeral)) return undefined;

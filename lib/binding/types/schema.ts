@@ -34,12 +34,6 @@ export function schemaFromItems(codec: SchemaCodec, values: readonly Sent[], at:
   return check(codec, isOneFile ? fromOne(values, codec.json) : fromSeveral(values, codec.json, at), at);
 }
 
-/** Reads the segments of a wildcard route. */
-export const schemaFromSegments = (codec: SchemaCodec, segments: readonly string[], at: Location): unknown =>
-  codec.json.takes.has('array')
-    ? schemaFromItems(codec, segments, at)
-    : schemaFromText(codec, [segments.join('/')], at);
-
 export function schemaFromNames(codec: SchemaCodec, tree: NameTree, at: Location, required: boolean): unknown {
   if (!required && !isSchemaSent(codec, tree)) return undefined;
   const sentKeys: SentKeys = new WeakMap();
