@@ -2,9 +2,8 @@ import { classCheckOf } from '../types/class-check';
 import { classNameOf } from '../types/class-name';
 import type { ObjectCodec } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
-import { propertiesOf } from './class-properties';
+import { completion, instancesOf, propertiesOf } from './declarations';
 import { checkJsonNames } from './declaration-error';
-import { completion, instancesOf } from './instances';
 import { membersOf } from './members';
 import type { PropertyKind } from './property';
 

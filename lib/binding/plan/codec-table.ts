@@ -1,20 +1,13 @@
 import { schemaCodec } from '../types/schema';
-import { assertType, isParsable, isSchema } from '../types/assert-type';
-import { parsableCodec } from '../types/parsable';
+import { assertType, isParsable, isSchema, remedyFor } from '../types/assert-type';
 import { objectCodec } from '../declaration/object-codec';
 import { isDto } from '../declaration/declarations';
 import { namingErrors } from '../declaration/declaration-error';
-import type { NamingPolicy } from '../types/naming-policy';
-import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
-import type { ValueParser } from '../types/value-parser';
+import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
+import { parsableCodec, replacedCodec, type ValueParser } from '../types/value-parser';
 import { classNameOf } from '../types/class-name';
-import { notNull, type Codec, type ScalarCodec } from '../types/codec';
+import type { Codec } from '../types/codec';
 import { type AnyType, type Codecs, type Infer, isValueType } from '../types/property-type';
-import { remedyFor } from '../types/class-remedy';
-import type { JsonConverter } from '../types/json-converter';
-import { accepted } from '../types/parse-result';
-import { plainJson } from '../reading/json-text';
-import { INVALID } from '../reading/location';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {
@@ -97,37 +90,4 @@ function ownCodec(type: AnyType, codecs: Codecs): Codec | undefined {
   if (isValueType(type)) return type.codec(codecs);
   const asObject = isDto(type) ? objectCodec(type, codecs) : undefined;
   return isParsable(type) ? parsableCodec(type, asObject) : asObject;
-}
-
-/**
- * Makes the codec of a type whose text is read by a value parser, or whose JSON by a converter. A parser takes
- * precedence over the type's own; it reads no JSON.
- * @param own the type's own codec; undefined for a class that has none.
- */
-function replacedCodec(
-  name: string,
-  own: Codec | undefined,
-  parser: ValueParser | undefined,
-  converter: JsonConverter | undefined,
-): ScalarCodec {
-  const type = own && notNull(own);
-  const { text, takesAnyText } = type?.kind === 'scalar' ? type : {};
-  return {
-    kind: 'scalar',
-    name,
-    inner: own,
-    takesAnyText,
-    text: parser ? given => accepted(parser.parse(given), `The value parser for ${name}`) : text,
-    ...(parser && { schemaOfText: { type: 'string', title: name } }),
-    ...(converter && {
-      read(value, at) {
-        const plain = plainJson(value, at);
-        if (plain === INVALID) return INVALID;
-        const read = accepted(converter.read(plain), `The converter for ${name}`);
-        return read === undefined ? at.failValue(value, name) : read;
-      },
-      write: value => converter.write(value),
-      schema: { title: name },
-    }),
-  };
 }

@@ -1,15 +1,22 @@
 import type { ProblemLocation } from '../../problems/problem';
 import type { PartsTaken } from '../../body/form/form';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
-import { isDto } from '../declaration/declarations';
-import { completion, instancesOf } from '../declaration/instances';
+import { completion, instancesOf, isDto } from '../declaration/declarations';
 import { membersOf, type Member } from '../declaration/members';
 import { ownValue } from '../reading/json-text';
 import { partsOf } from '../reading/name-tree';
 import { assertType, isSchema } from '../types/assert-type';
 import { classCheckOf } from '../types/class-check';
 import { classNameOf } from '../types/class-name';
-import { hasFile, needsExactNumbers, notNull, takesFiles, type Codec, type ObjectCodec } from '../types/codec';
+import {
+  hasFile,
+  needsExactNumbers,
+  notNull,
+  objectsOf,
+  takesFiles,
+  type Codec,
+  type ObjectCodec,
+} from '../types/codec';
 import { isOptional, refusesNull, type AnyType, type DtoClass } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
 import { checkSupply, checkType, wholeSources, type SourcesOf } from './checks';
@@ -72,7 +79,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
 function planForBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults): Plan {
   const codec = codecs.complete(Dto);
-  if (!['list', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
+  if (!['list', 'union', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
     throw new TypeError(
       `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
     );
@@ -137,25 +144,28 @@ function bySource(all: SourcesOf): Map<ProblemLocation, SourceProperty[]> {
 function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean): PartsTaken {
   const whole = properties.find(({ isRoot }) => isRoot)?.codec;
   const root = whole && notNull(whole);
-  const fields = root?.kind === 'object' ? root.fields.map(({ bindName, codec }) => ({ name: bindName, codec })) : [];
-  const declared = [...properties.filter(({ isRoot }) => !isRoot), ...fields].map(({ name, codec }) => ({
-    parts: partsOf(name.toLowerCase()),
-    codec,
-  }));
-  // Of `photo` and `photo.front`, the second for `photo[front][0]`.
-  declared.sort((a, b) => b.parts.length - a.parts.length);
-  const codecOf = (name: string): Codec | undefined => {
+  const fields = (root ? objectsOf(root) : []).flatMap(one => one.fields);
+  const declared = [
+    ...properties
+      .filter(({ isRoot }) => !isRoot)
+      .map(({ name, codec }) => [partsOf(name.toLowerCase()), codec] as const),
+    ...fields.map(({ bindName, codec }) => [partsOf(bindName.toLowerCase()), codec] as const),
+  ];
+  const codecsOf = (name: string): readonly Codec[] => {
+    if (root?.kind === 'record') return [root.item];
     const parts = partsOf(name.toLowerCase());
-    const found = declared.find(one => one.parts.every((part, index) => part === parts[index]))?.codec;
-    return root?.kind === 'record' ? root.item : found;
+    const found = declared.filter(([own]) => own.every((part, index) => part === parts[index]));
+    // Of `photo` and `photo.front`, the second for `photo[front][0]`.
+    const longest = Math.max(...found.map(([own]) => own.length));
+    return found.filter(([own]) => own.length === longest).map(([, codec]) => codec);
   };
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {
-    takesFile: name => takesAll || refusesUnknown || codecOf(name) !== undefined,
+    takesFile: name => takesAll || refusesUnknown || codecsOf(name).length > 0,
     takesJson(name) {
-      const codec = codecOf(name);
-      return codec ? !hasFile(codec) : takesAll && takesJsonAt(root, name);
+      const codecs = codecsOf(name);
+      return codecs.length > 0 ? !codecs.some(hasFile) : takesAll && takesJsonAt(root, name);
     },
   };
 }

@@ -1,9 +1,9 @@
 import { warnOnce } from '../../warnings/warn-once';
 import { isDto } from '../declaration/declarations';
 import { classNameOf } from '../types/class-name';
-import type { Codec } from '../types/codec';
+import { withParts, type Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
-import type { AnyType } from '../types/property-type';
+import { isValueType, type AnyType } from '../types/property-type';
 
 /**
  * Finds the codec of a response value by its own declaration; undefined for a value that is not a dto or an array of
@@ -17,7 +17,11 @@ export type CodecOfInstance = (value: unknown) => Codec | undefined;
  */
 export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstance {
   const known = new Map<object, Codec | undefined>();
-  if (isDto(own)) known.set(own, codecFor(own, codecs));
+  const ownCodec = isDto(own) || isValueType(own) ? codecFor(own, codecs) : undefined;
+  if (isDto(own)) known.set(own, ownCodec);
+  // A value of `oneOf` is an instance of a class, and has the tag, too.
+  for (const part of ownCodec ? withParts(ownCodec) : [])
+    if (part.kind === 'union') for (const branch of part.branches.values()) known.set(branch.Dto, branch);
   const codecOf: CodecOfInstance = value => {
     const Dto = classOf(value);
     if (!Dto) return undefined;
@@ -44,7 +48,7 @@ function classOf(value: unknown): (new () => unknown) | undefined {
  * Leaves a class that cannot be written to Express: the handler has done its work, and must not fail because of its
  * response.
  */
-function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec | undefined {
+function codecFor(Dto: AnyType, codecs: CodecTable): Codec | undefined {
   try {
     return codecs.complete(Dto);
   } catch (error) {

@@ -5,7 +5,7 @@ import type { SourceProperty } from '../plan/source-properties';
 import { convertedText } from '../reading/json-text';
 import { INVALID } from '../reading/location';
 import { isIndex, NameTree, partsOf, type Sent } from '../reading/name-tree';
-import { isBlocked, notNull, type Codec } from '../types/codec';
+import { isBlocked, notNull, type Codec, type CodecMember } from '../types/codec';
 import { failUnknown } from '../types/read-json';
 import { readNamed, readNames, readText } from '../types/read-names';
 
@@ -86,8 +86,8 @@ function readByName(
   const refusesUnknown = options.unknownNames === 'refuse' && source !== 'route' && plan !== undefined;
   if (pairs.length === 0 && !members.some(({ isRoot }) => isRoot)) return;
   const root = new NameTree('', true);
+  const names = new Map<string, string>();
   let undecodable: Set<string> | undefined;
-  const unknown = refusesUnknown ? new Map<string, string>() : undefined;
   for (const pair of pairs) {
     const [name, value, mark] = pair;
     const parts = partsOf(name);
@@ -95,8 +95,9 @@ function readByName(
     else if (parts.length > options.limits.depth + 1) refuseLevels(source, name, context);
     else {
       root.add(parts, value, mark === 'item');
-      if (unknown && parts.length > 0 && !isTaken(members, parts, source))
-        unknown.set(parts.join('.').toLowerCase(), name);
+      // A name that is sent twice, perhaps in another spelling, is refused once.
+      const anyCase = parts.join('.').toLowerCase();
+      if (refusesUnknown && name !== '' && !names.has(anyCase)) names.set(anyCase, name);
     }
   }
   for (const member of members) {
@@ -109,7 +110,9 @@ function readByName(
     // A required object that takes all names exists even if none of them was sent.
     context.put(values, member, isRoot ? readNames(codec, tree, at, required) : readNamed(member, tree, at));
   }
-  for (const name of unknown?.values() ?? []) failUnknown(context.locationOf(source, name));
+  if (!refusesUnknown) return;
+  const isTaken = takenIn(source, members, root);
+  for (const name of names.values()) if (!isTaken(partsOf(name))) failUnknown(context.locationOf(source, name));
 }
 
 /** Returns what counts of the names below a value: its items. A schema may take a list of objects. */
@@ -139,42 +142,58 @@ function refuseLevels(source: Named, name: string, context: BinderContext): void
   context.locationOf(source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
 }
 
-/** Returns true if a property takes the value under a name. */
-function isTaken(members: readonly SourceProperty[], parts: readonly string[], source: Named): boolean {
-  return members.some(({ isRoot, name, codec }) => {
-    if (isRoot) return isTakenBy(codec, parts, source);
-    const below = partsBelow(name, parts);
-    return below !== undefined && isTakenBy(codec, below);
-  });
+/** Makes the function that tells whether a property takes the value under a name. */
+function takenIn(
+  source: Named,
+  members: readonly SourceProperty[],
+  root: NameTree,
+): (parts: readonly string[]) => boolean {
+  /** @param tree what was sent below the value; undefined where names below a name are its indexes only. */
+  const isTakenBy = (codec: Codec, parts: readonly string[], tree?: NameTree): boolean => {
+    const type = notNull(codec);
+    const [part, ...below] = parts;
+    if (part === undefined) return true;
+    switch (type.kind) {
+      case 'list':
+        return isIndex(part) && isTakenBy(type.item, below, tree?.child(part));
+      case 'record':
+        return tree !== undefined && isTakenBy(type.item, below, tree.child(part));
+      case 'object':
+        return (
+          tree !== undefined &&
+          isTakenByOne(
+            type.fields.filter(field => !isBlocked(field, { source })),
+            parts,
+            tree,
+          )
+        );
+      case 'union': {
+        const branch = type.branches.get(tree?.at(type.tag.bindName)?.values[0]);
+        // Without a branch, which is a failure, the names belong to any.
+        return tree !== undefined && (!branch || isTakenBy(branch, parts, tree));
+      }
+      case 'schema':
+        return true;
+      case 'scalar':
+      case 'file':
+        return false;
+    }
+  };
+  const isTakenByOne = (fields: readonly CodecMember[], parts: readonly string[], tree: NameTree): boolean =>
+    fields.some(({ bindName, codec }) => {
+      const inside = partsBelow(bindName, parts);
+      return inside !== undefined && isTakenBy(codec, inside, tree.at(bindName));
+    });
+  return parts =>
+    members.some(({ isRoot, name, codec }) => {
+      const inside = isRoot ? parts : partsBelow(name, parts);
+      return inside !== undefined && isTakenBy(codec, inside, isRoot ? root : undefined);
+    });
 }
 
 /** Returns the parts below a declared name; undefined if they do not begin with it. */
 function partsBelow(declared: string, parts: readonly string[]): readonly string[] | undefined {
   const own = partsOf(declared);
-  return own.every((part, index) => part.toLowerCase() === parts[index]?.toLowerCase())
-    ? parts.slice(own.length)
-    : undefined;
-}
-
-/** @param source undefined where names below a name are its indexes only: not in `fromForm` and `fromQuery`. */
-function isTakenBy(codec: Codec, [part, ...below]: readonly string[], source?: Named): boolean {
-  const type = notNull(codec);
-  if (part === undefined) return true;
-  switch (type.kind) {
-    case 'list':
-      return isIndex(part) && isTakenBy(type.item, below, source);
-    case 'record':
-      return source !== undefined && isTakenBy(type.item, below, source);
-    case 'object':
-      if (source === undefined) return false;
-      return type.fields.some(field => {
-        const inside = isBlocked(field, { source }) ? undefined : partsBelow(field.bindName, [part, ...below]);
-        return inside !== undefined && isTakenBy(field.codec, inside, source);
-      });
-    case 'schema':
-      return true;
-    case 'scalar':
-    case 'file':
-      return false;
-  }
+  const isBelow = own.every((part, index) => part.toLowerCase() === parts[index]?.toLowerCase());
+  return isBelow ? parts.slice(own.length) : undefined;
 }

@@ -5,14 +5,15 @@ import type { Location } from '../reading/location';
 import type { JsonSchema, Shape } from './schema-shape';
 
 /**
- * What one endpoint knows of a type: plain data of one of seven kinds. Four functions read and write its values, each
+ * What one endpoint knows of a type: plain data of one of eight kinds. Four functions read and write its values, each
  * with a case for every kind: `readJson`, `readNames` (with `readText`), `written` and `schemaOf`.
  * @typeParam T the type of the values.
  */
 export type Codec<T = unknown> = AnyCodec & { readonly holds?: () => T };
 
 /** A codec of any values. */
-export type AnyCodec = ScalarCodec | ListCodec | RecordCodec | ObjectCodec | NullableCodec | FileCodec | SchemaCodec;
+export type AnyCodec =
+  ScalarCodec | ListCodec | RecordCodec | ObjectCodec | UnionCodec | NullableCodec | FileCodec | SchemaCodec;
 
 /** A condition on the values of a type. */
 export interface Rule {
@@ -99,6 +100,16 @@ export interface ObjectCodec {
   readonly notNestable: string | undefined;
 }
 
+/** An object of one of several classes. */
+export interface UnionCodec {
+  readonly kind: 'union';
+  readonly name: string;
+  /** The property that says which class it is. */
+  readonly tag: CodecMember;
+  /** The classes by the value of the tag, which each has as a member. */
+  readonly branches: ReadonlyMap<unknown, ObjectCodec>;
+}
+
 /** A value, or null in JSON. */
 export interface NullableCodec {
   readonly kind: 'nullable';
@@ -161,6 +172,8 @@ export function partsOf(codec: Codec): readonly Codec[] {
       return [codec.item];
     case 'object':
       return codec.members.map(member => member.codec);
+    case 'union':
+      return [...codec.branches.values()];
     case 'nullable':
       return [codec.inner];
     case 'file':
@@ -189,7 +202,14 @@ export const needsExactNumbers = (codec: Codec): boolean =>
 /** Returns true for a type whose values are made of names: its own properties, or whichever names it takes. */
 export function isReadByName(codec: Codec): boolean {
   const { kind } = notNull(codec);
-  return kind === 'object' || kind === 'record' || kind === 'schema';
+  return kind === 'object' || kind === 'union' || kind === 'record' || kind === 'schema';
+}
+
+/** Returns the classes whose properties a type may have. */
+export function objectsOf(codec: Codec): readonly ObjectCodec[] {
+  const type = notNull(codec);
+  if (type.kind === 'union') return [...type.branches.values()];
+  return type.kind === 'object' ? [type] : [];
 }
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */

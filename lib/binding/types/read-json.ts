@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, ownValue } from '../reading/json-text';
 import { INVALID, UNDEFINED, withoutMark, type Location } from '../reading/location';
 import { checkLater } from './class-check';
 import { isBlocked, notNull, takesFiles, takesNull } from './codec';
-import type { AnyCodec, Codec, CodecMember, ObjectCodec } from './codec';
+import type { AnyCodec, Codec, CodecMember, ObjectCodec, ScalarCodec, UnionCodec } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
 
@@ -44,6 +44,11 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
       if (at.failures.refusesUnknown) refuseOtherNames(codec.fields, value, at);
       return finished(codec, object, at);
     }
+    case 'union': {
+      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
+      const branch = codec.branches.get(readField(codec.tag, value, at) ?? failNoTag(codec, at));
+      return branch ? readJson(branch, value, at) : INVALID;
+    }
     case 'record': {
       if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
       // A name in a claim or a cookie is its content.
@@ -55,6 +60,12 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
     case 'schema':
       return schemaFromJson(codec, value, at);
   }
+}
+
+/** Reports a missing tag: its type names the values that it may have. */
+export function failNoTag({ tag }: UnionCodec, at: Location): typeof INVALID {
+  const { described = '' } = tag.codec as ScalarCodec;
+  return at.below(at.isJson ? tag.jsonName : tag.bindName).failMissing(`A value is required, ${described}.`);
 }
 
 export const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');

@@ -1,9 +1,10 @@
 import { isJsonText, jsonInText, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { isIndex, NameTree, type IndexedItem, type Sent } from '../reading/name-tree';
-import { isBlocked, isCollection, mayTakeFiles, notNull } from './codec';
+import { isBlocked, isCollection, mayTakeFiles, notNull, objectsOf } from './codec';
 import type { AnyCodec, Codec, FileCodec, ListCodec, ObjectCodec, ScalarCodec } from './codec';
-import { each, emptyList, failNoFile, finished, readJson, recordOf, setField, type Expected } from './read-json';
+import { each, emptyList, failNoFile, failNoTag, finished, readJson, recordOf, setField } from './read-json';
+import type { Expected } from './read-json';
 import { keepsRules } from './rules';
 import { blankOfSchema, failNameless, isSchemaSent, schemaFromItems, schemaFromNames, schemaFromText } from './schema';
 
@@ -57,6 +58,14 @@ export function readNames(codec: AnyCodec, tree: NameTree, at: Location, require
       }
       return finished(codec, object, at);
     }
+    case 'union': {
+      if (!required && !isSentBelow(codec, tree, at)) return undefined;
+      const { bindName } = codec.tag;
+      const below = tree.at(bindName);
+      const tag = (below && readNamed(codec.tag, below, at.below(bindName))) ?? failNoTag(codec, at);
+      const branch = codec.branches.get(tag);
+      return branch ? readNames(branch, tree, at, true) : INVALID;
+    }
     case 'record': {
       if (!required && tree.isLeaf) return undefined;
       const item: Expected = { codec: codec.item, required: true };
@@ -109,7 +118,8 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
     case 'list':
       return hasNameless(type.item, tree, at) || tree.below().some(({ key }) => isIndex(key));
     case 'object':
-      return isObjectSent(type, tree, at);
+    case 'union':
+      return objectsOf(type).some(one => isObjectSent(one, tree, at));
     case 'record':
       return !tree.isLeaf;
     case 'schema':
@@ -145,7 +155,11 @@ function hasNameless(item: Codec, tree: NameTree, at: Location): boolean {
   const others = tree.below().filter(({ key }) => !isIndex(key));
   const { kind } = notNull(item);
   if (tree.hasNameless || ((kind === 'schema' || kind === 'record') && others.length > 0)) return true;
-  return kind === 'object' && others.length > 0 && [tree, ...others].some(one => isSentBelow(item, one, at));
+  return (
+    (kind === 'object' || kind === 'union') &&
+    others.length > 0 &&
+    [tree, ...others].some(one => isSentBelow(item, one, at))
+  );
 }
 
 const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';
@@ -168,7 +182,11 @@ export function readText(codec: AnyCodec, sent: readonly Sent[], isOneValue: boo
       return at.failCount(sent.length, codec.name);
     case 'nullable':
       // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
-      if (another === undefined && text.trim() === 'null' && ['object', 'record'].includes(notNull(codec).kind))
+      if (
+        another === undefined &&
+        text.trim() === 'null' &&
+        ['object', 'union', 'record'].includes(notNull(codec).kind)
+      )
         return null;
       return readText(codec.inner, sent, isOneValue, at);
     case 'list': {
@@ -183,6 +201,7 @@ export function readText(codec: AnyCodec, sent: readonly Sent[], isOneValue: boo
       return keepsRules(codec, read, at);
     }
     case 'object':
+    case 'union':
     case 'record':
       if (another !== undefined) return at.failCount(sent.length, 'JSON object');
       return jsonInText(text, at, (value, inside) => readJson(codec, value, inside));

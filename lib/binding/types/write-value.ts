@@ -33,6 +33,13 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       }
       return json;
     }
+    case 'union': {
+      const { name, tag, branches } = codec;
+      const object = objectOf({ name, members: [tag] }, value);
+      const branch = branches.get(writableValue(object, tag.property));
+      if (branch) return written(branch, object);
+      throw refused(name, `an object whose ${tag.property} is none of ${[...branches.keys()].join(', ')}`);
+    }
     case 'record': {
       if (!isJsonObject(value) || isPromise(value))
         throw refused(codec.name, isPromise(value) ? PROMISE : 'a value that is not an object', 'a ');
@@ -50,7 +57,7 @@ const PROMISE = 'a promise: await it first';
 const refused = (declared: string, what: string, article = ''): TypeError =>
   new TypeError(`The response is declared as ${article}${declared}, but the handler passed ${what}.`);
 
-function objectOf({ name, members }: ObjectCodec, value: unknown): JsonObject {
+function objectOf({ name, members }: Pick<ObjectCodec, 'name' | 'members'>, value: unknown): JsonObject {
   const declared = name === 'object' ? 'an object' : name;
   if (!isJsonObject(value)) throw refused(declared, 'a value that is not an object');
   const { toJSON, then } = value;
