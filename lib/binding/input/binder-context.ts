@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
-import { after, isPromise, type Awaitable } from '../../basics/awaitable';
+import { isPromise, type Awaitable } from '../../basics/awaitable';
 import type { Pair } from '../../body/content/urlencoded';
 import type { ProblemLocation } from '../../problems/problem';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
-import { Location, UNDEFINED } from '../reading/location';
+import { Location } from '../reading/location';
 import { lookupOf } from '../plan/lookup';
 import type { SourceProperty } from '../plan/source-properties';
 import { failAt, namesBelow, partsOfPath } from '../types/class-check';
@@ -99,17 +99,10 @@ export class BinderContext<T = unknown> {
 
   /** @internal Keeps a value that was read for a property of the dto. */
   put(values: unknown[], { index }: SourceProperty, value: unknown): void {
-    const earlier = values[index];
-    if (isPromise(value)) this.putLater(values, index, value);
-    // What a schema makes undefined replaces no value of an earlier source.
-    else if (value !== undefined && (value !== UNDEFINED || earlier === undefined)) values[index] = value;
-  }
-
-  private putLater(values: unknown[], index: number, value: Promise<unknown>): void {
-    const earlier = values[index];
+    if (value === undefined) return;
+    values[index] = value;
     // Its failure counts even if a later source replaces the value.
-    this.noted.later(value, () => undefined);
-    values[index] = after(value, known => (known === UNDEFINED ? (earlier ?? known) : known));
+    if (isPromise(value)) this.noted.later(value, () => undefined);
   }
 
   /** @internal Makes the location of a value. An empty name is the whole JSON body. */

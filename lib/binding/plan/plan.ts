@@ -4,7 +4,7 @@ import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
 import { completion, instancesOf, isDto } from '../declaration/declarations';
 import { membersOf, type Member } from '../declaration/members';
 import { ownValue } from '../reading/json-text';
-import { partsOf } from '../reading/name-tree';
+import { firstPart } from '../reading/name-tree';
 import { assertType, isSchema } from '../types/assert-type';
 import { classCheckOf } from '../types/class-check';
 import { classNameOf } from '../types/class-name';
@@ -137,28 +137,22 @@ function bySource(all: SourcesOf): Map<ProblemLocation, SourceProperty[]> {
 }
 
 /**
- * Decides which files of a form are kept: those whose name is declared, even if only to refuse them there; all, if a
- * schema takes the whole form, or if other names are refused. A file of JSON is read as a field if no file is declared
- * under its name: generated clients send objects like this (RFC 7578, section 4.4).
+ * Decides which files of a form are kept: those whose name begins as a declared one does, even if only to refuse them
+ * there; all, if a schema takes the whole form, or if other names are refused. A file of JSON is read as a field if no
+ * file is declared under its name: generated clients send objects like this (RFC 7578, section 4.4).
  */
 function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean): PartsTaken {
   const whole = properties.find(({ isRoot }) => isRoot)?.codec;
   const root = whole && notNull(whole);
   const fields = (root ? objectsOf(root) : []).flatMap(one => one.fields);
   const declared = [
-    ...properties
-      .filter(({ isRoot }) => !isRoot)
-      .map(({ name, codec }) => [partsOf(name.toLowerCase()), codec] as const),
-    ...fields.map(({ bindName, codec }) => [partsOf(bindName.toLowerCase()), codec] as const),
+    ...properties.filter(({ isRoot }) => !isRoot).map(({ name, codec }) => [firstPart(name), codec] as const),
+    ...fields.map(({ bindName, codec }) => [firstPart(bindName), codec] as const),
   ];
-  const codecsOf = (name: string): readonly Codec[] => {
-    if (root?.kind === 'record') return [root.item];
-    const parts = partsOf(name.toLowerCase());
-    const found = declared.filter(([own]) => own.every((part, index) => part === parts[index]));
-    // Of `photo` and `photo.front`, the second for `photo[front][0]`.
-    const longest = Math.max(...found.map(([own]) => own.length));
-    return found.filter(([own]) => own.length === longest).map(([, codec]) => codec);
-  };
+  const codecsOf = (name: string): readonly Codec[] =>
+    root?.kind === 'record'
+      ? [root.item]
+      : declared.flatMap(([first, codec]) => (first === firstPart(name) ? codec : []));
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {

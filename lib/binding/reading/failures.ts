@@ -59,10 +59,9 @@ export interface BindingFailure extends ProblemError, FailureFacts {
 /** The failures of one request, up to `limits.failures`: a response must not grow with the number of mistakes. */
 export class Failures {
   readonly list: BindingFailure[] = [];
+  private closed: Set<string> | undefined;
   /** True if there are failures that are not listed. */
   isCut = false;
-  /** The names of values that have one failure only. */
-  private alone: Set<string> | undefined;
   private readonly promised: [value: Promise<unknown>, use: (known: unknown) => void][] = [];
   private readonly checks: (() => Awaitable<unknown>)[] = [];
   private checked = 0;
@@ -118,13 +117,13 @@ export class Failures {
   }
 
   add(failure: BindingFailure): void {
-    if (!this.leavesOut() && !this.alone?.has(keyOf(failure))) this.list.push(failure);
+    if (!this.leavesOut() && !this.closed?.has(keyOf(failure))) this.list.push(failure);
   }
 
-  /** Adds the only failure of a name: others would follow from it. */
-  addAlone(failure: BindingFailure): void {
-    this.add(failure);
-    (this.alone ??= new Set()).add(keyOf(failure));
+  /** Keeps the last failure the only one of its name: others would follow from it. */
+  closeLast(): void {
+    const last = this.list.at(-1);
+    if (last) (this.closed ??= new Set()).add(keyOf(last));
   }
 }
 

@@ -113,13 +113,6 @@ export class Location {
     return this.failures.leavesOut();
   }
 
-  /** Reports a value that cannot be decoded. It is not reported as missing, too. */
-  failUndecodable(detail: string): Invalid {
-    this.leavesOut();
-    this.failures.addAlone({ code: 'invalid', name: this.name, in: this.source, detail });
-    return INVALID;
-  }
-
   /**
    * @param detail the message. Default: the value is not what is expected.
    * @param described what is expected, in the words of that message. Default: `expected`.

@@ -24,6 +24,9 @@ export function partsOf(name: string): readonly string[] {
   return parts;
 }
 
+/** Returns the first part of a name in lower case, because a name may be sent in any case. */
+export const firstPart = (name: string): string => (partsOf(name)[0] ?? '').toLowerCase();
+
 /** Returns true for a part that numbers an item: `[3]`, or `[]`. */
 export const isIndex = (part: string): boolean => /^\d*$/.test(part);
 
@@ -34,6 +37,10 @@ export class NameTree {
   private children: Map<string, NameTree> | undefined;
   /** True if a value is one item of a collection, whatever its text is. */
   private holdsItem = false;
+  /** The name that ends here, as it was first sent. */
+  private sentAs = '';
+  /** What a property has taken: the values here, or whatever is below, too. */
+  private taken: 'values' | 'all' | undefined;
 
   /** @param key the part of the name that leads here, spelled as it was first sent. */
   constructor(
@@ -49,7 +56,7 @@ export class NameTree {
   }
 
   /** @param isItem true if the value is one item of a collection, as `name[]=value` is. */
-  add(parts: readonly string[], value: Sent, isItem = false): void {
+  add(name: string, parts: readonly string[], value: Sent, isItem = false): void {
     // eslint-disable-next-line @typescript-eslint/no-this-alias -- a loop takes no stack.
     let here: NameTree = this;
     for (const part of parts) {
@@ -59,7 +66,7 @@ export class NameTree {
       here = below;
     }
     if (here.sent) here.sent.push(value);
-    else here.sent = [value];
+    else [here.sent, here.sentAs] = [[value], name];
     here.holdsItem ||= isItem;
   }
 
@@ -140,13 +147,30 @@ export class NameTree {
     return this.child('')?.isLeaf === false;
   }
 
+  /** Notes that a property takes the values here. */
+  take(): this {
+    this.taken ??= 'values';
+    return this;
+  }
+
+  /** Notes that a property takes all names below, or that a failure says why none of them is read. */
+  takeAll(): void {
+    this.taken = 'all';
+  }
+
+  /** Returns the names below that no property has taken. */
+  others(): readonly string[] {
+    if (this.taken === 'all') return [];
+    return this.below().flatMap(one => [...(one.sent && !one.taken ? [one.sentAs] : []), ...one.others()]);
+  }
+
   /** Returns the values sent under the name itself, and those of its items if it has some, without the names below. */
   withoutNames(hasItems: boolean): NameTree {
     const own = new NameTree(this.key);
     own.sent = this.sent;
     own.holdsItem = this.holdsItem;
-    for (const { key, values } of hasItems ? this.below().filter(one => isIndex(one.key)) : [])
-      for (const value of values) own.add([key], value);
+    for (const item of hasItems ? this.below().filter(one => isIndex(one.key)) : [])
+      for (const value of item.take().values) own.add(item.sentAs, [item.key], value);
     return own;
   }
 }

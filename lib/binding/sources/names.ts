@@ -4,8 +4,8 @@ import type { BinderContext, ValueSource } from '../input/binder-context';
 import type { SourceProperty } from '../plan/source-properties';
 import { convertedText } from '../reading/json-text';
 import { INVALID } from '../reading/location';
-import { isIndex, NameTree, partsOf, type Sent } from '../reading/name-tree';
-import { isBlocked, notNull, type Codec, type CodecMember } from '../types/codec';
+import { firstPart, NameTree, partsOf, type Sent } from '../reading/name-tree';
+import { notNull, type Codec } from '../types/codec';
 import { failUnknown } from '../types/read-json';
 import { readNamed, readNames, readText } from '../types/read-names';
 
@@ -86,39 +86,32 @@ function readByName(
   const refusesUnknown = options.unknownNames === 'refuse' && source !== 'route' && plan !== undefined;
   if (pairs.length === 0 && !members.some(({ isRoot }) => isRoot)) return;
   const root = new NameTree('', true);
-  const names = new Map<string, string>();
   let undecodable: Set<string> | undefined;
   for (const pair of pairs) {
     const [name, value, mark] = pair;
     const parts = partsOf(name);
     if (mark === 'unreadable') (undecodable ??= new Set()).add(refuseUndecodable(source, name, context));
     else if (parts.length > options.limits.depth + 1) refuseLevels(source, name, context);
-    else {
-      root.add(parts, value, mark === 'item');
-      // A name that is sent twice, perhaps in another spelling, is refused once.
-      const anyCase = parts.join('.').toLowerCase();
-      if (refusesUnknown && name !== '' && !names.has(anyCase)) names.set(anyCase, name);
-    }
+    else root.add(name, parts, value, mark === 'item');
   }
   for (const member of members) {
     const { index, codec, required, name, isRoot } = member;
     // Such a value was sent: the property is not missing in another source.
-    if (undecodable?.has(propertyIn(name)) && !isRoot) values[index] = INVALID;
+    if (undecodable?.has(firstPart(name)) && !isRoot) values[index] = INVALID;
     const tree = isRoot ? root : ownTree(root.at(name), codec);
     if (!tree || (tree.isEmpty && !isRoot)) continue;
     const at = context.locationOf(source, name);
     // A required object that takes all names exists even if none of them was sent.
     context.put(values, member, isRoot ? readNames(codec, tree, at, required) : readNamed(member, tree, at));
   }
-  if (!refusesUnknown) return;
-  const isTaken = takenIn(source, members, root);
-  for (const name of names.values()) if (!isTaken(partsOf(name))) failUnknown(context.locationOf(source, name));
+  if (refusesUnknown) for (const name of root.others()) failUnknown(context.locationOf(source, name));
 }
 
 /** Returns what counts of the names below a value: its items. A schema may take a list of objects. */
 function ownTree(tree: NameTree | undefined, codec: Codec): NameTree | undefined {
-  if (!tree || tree.isLeaf) return tree;
+  if (!tree?.take() || tree.isLeaf) return tree;
   const { kind } = notNull(codec);
+  if (kind === 'schema') tree.takeAll();
   return kind === 'schema' && tree.isArray ? tree : tree.withoutNames(kind === 'list');
 }
 
@@ -127,73 +120,14 @@ function ownTree(tree: NameTree | undefined, codec: Codec): NameTree | undefined
  * @returns the name of the property that it is meant for.
  */
 function refuseUndecodable(source: Named, name: string, context: BinderContext): string {
-  context
-    .locationOf(source, name)
-    .failUndecodable('The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.');
-  return propertyIn(name);
+  const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
+  context.locationOf(source, name).fail('invalid', detail);
+  context.noted.closeLast();
+  return firstPart(name);
 }
-
-/** Returns the first part of a name. */
-const propertyIn = (name: string): string => (partsOf(name)[0] ?? '').toLowerCase();
 
 /** Refuses a name of too many levels, even an undeclared one: no client sends one by mistake. */
 function refuseLevels(source: Named, name: string, context: BinderContext): void {
   const { depth: limit } = context.endpoint.options.limits;
   context.locationOf(source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
-}
-
-/** Makes the function that tells whether a property takes the value under a name. */
-function takenIn(
-  source: Named,
-  members: readonly SourceProperty[],
-  root: NameTree,
-): (parts: readonly string[]) => boolean {
-  /** @param tree what was sent below the value; undefined where names below a name are its indexes only. */
-  const isTakenBy = (codec: Codec, parts: readonly string[], tree?: NameTree): boolean => {
-    const type = notNull(codec);
-    const [part, ...below] = parts;
-    if (part === undefined) return true;
-    switch (type.kind) {
-      case 'list':
-        return isIndex(part) && isTakenBy(type.item, below, tree?.child(part));
-      case 'record':
-        return tree !== undefined && isTakenBy(type.item, below, tree.child(part));
-      case 'object':
-        return (
-          tree !== undefined &&
-          isTakenByOne(
-            type.fields.filter(field => !isBlocked(field, { source })),
-            parts,
-            tree,
-          )
-        );
-      case 'union': {
-        const branch = type.branches.get(tree?.at(type.tag.bindName)?.values[0]);
-        // Without a branch, which is a failure, the names belong to any.
-        return tree !== undefined && (!branch || isTakenBy(branch, parts, tree));
-      }
-      case 'schema':
-        return true;
-      case 'scalar':
-      case 'file':
-        return false;
-    }
-  };
-  const isTakenByOne = (fields: readonly CodecMember[], parts: readonly string[], tree: NameTree): boolean =>
-    fields.some(({ bindName, codec }) => {
-      const inside = partsBelow(bindName, parts);
-      return inside !== undefined && isTakenBy(codec, inside, tree.at(bindName));
-    });
-  return parts =>
-    members.some(({ isRoot, name, codec }) => {
-      const inside = isRoot ? parts : partsBelow(name, parts);
-      return inside !== undefined && isTakenBy(codec, inside, isRoot ? root : undefined);
-    });
-}
-
-/** Returns the parts below a declared name; undefined if they do not begin with it. */
-function partsBelow(declared: string, parts: readonly string[]): readonly string[] | undefined {
-  const own = partsOf(declared);
-  const isBelow = own.every((part, index) => part.toLowerCase() === parts[index]?.toLowerCase());
-  return isBelow ? parts.slice(own.length) : undefined;
 }

@@ -14,14 +14,20 @@ import { blankOfSchema, failNameless, isSchemaSent, schemaFromItems, schemaFromN
  */
 export function readNamed({ codec, required }: Expected, tree: NameTree, at: Location): unknown {
   if (tree.isEmpty) return required ? emptyList(codec, at) : undefined;
-  const { values } = tree;
-  const { kind } = notNull(codec);
+  const { values } = tree.take();
+  const type = notNull(codec);
+  const { kind } = type;
+  if (kind === 'list') for (const one of tree.below()) if (isIndex(one.key)) one.take();
+  if (kind === 'schema') tree.takeAll();
   // An undeclared name below must not hide a value of this name.
   const isBelow = values.length === 0 || (!tree.isLeaf && isSentBelow(codec, tree, at));
   if (kind !== 'scalar' && kind !== 'file' && isBelow) {
     const mayBeEmpty = kind === 'list' || (kind === 'schema' && tree.isArray);
     if (mayBeEmpty && !required && tree.holdsEmptyText) return undefined;
-    return !mayTakeFiles(codec) && values.some(isFile) ? failFile(at) : readNames(codec, tree, at, required);
+    const read = !mayTakeFiles(codec) && values.some(isFile) ? failFile(at) : readNames(codec, tree, at, required);
+    // Why the names below are not read has been reported.
+    if (read === INVALID && !(kind === 'list' && type.rules)) tree.takeAll();
+    return read;
   }
   if (values.length === 0) return undefined;
   const isBlank = !required && values.length === 1 && values[0] === '';
@@ -64,7 +70,9 @@ export function readNames(codec: AnyCodec, tree: NameTree, at: Location, require
       const below = tree.at(bindName);
       const tag = (below && readNamed(codec.tag, below, at.below(bindName))) ?? failNoTag(codec, at);
       const branch = codec.branches.get(tag);
-      return branch ? readNames(branch, tree, at, true) : INVALID;
+      if (branch) return readNames(branch, tree, at, true);
+      tree.takeAll();
+      return INVALID;
     }
     case 'record': {
       if (!required && tree.isLeaf) return undefined;
@@ -80,6 +88,7 @@ export function readNames(codec: AnyCodec, tree: NameTree, at: Location, require
       );
     }
     case 'schema':
+      tree.takeAll();
       return schemaFromNames(codec, tree, at, required);
     case 'scalar':
     case 'file':
