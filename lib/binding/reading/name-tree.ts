@@ -30,15 +30,18 @@ export const firstPart = (name: string): string => (partsOf(name)[0] ?? '').toLo
 /** Returns true for a part that numbers an item: `[3]`, or `[]`. */
 export const isIndex = (part: string): boolean => /^\d*$/.test(part);
 
+const NONE: readonly Sent[] = [];
+
 /** The names of a query or a form as a tree: `items[0].sku` is `sku` below `0` below `items`, in any case. */
 export class NameTree {
-  // A form of 1 MiB can hold half a million levels, so a node has only what it needs.
-  private sent: Sent[] | undefined;
+  /** Values sent under the name that ends here. */
+  values = NONE;
+  /** The name that ends here, as it was first sent. */
+  private sentAs = '';
+  // A form of 1 MiB can hold half a million levels, so a node has a map only if it needs one.
   private children: Map<string, NameTree> | undefined;
   /** True if a value is one item of a collection, whatever its text is. */
   private holdsItem = false;
-  /** The name that ends here, as it was first sent. */
-  private sentAs = '';
   /** What a property has taken: the values here, or whatever is below, too. */
   private taken: 'values' | 'all' | undefined;
 
@@ -51,7 +54,7 @@ export class NameTree {
   /** Makes the tree of one name. */
   static leaf(values: readonly Sent[]): NameTree {
     const leaf = new NameTree();
-    leaf.sent = [...values];
+    leaf.values = values;
     return leaf;
   }
 
@@ -65,14 +68,9 @@ export class NameTree {
       if (!below) (here.children ??= new Map()).set(anyCase, (below = new NameTree(part)));
       here = below;
     }
-    if (here.sent) here.sent.push(value);
-    else [here.sent, here.sentAs] = [[value], name];
     here.holdsItem ||= isItem;
-  }
-
-  /** Values sent under the name that ends here. */
-  get values(): readonly Sent[] {
-    return this.sent ?? [];
+    if (here.values.length > 0) (here.values as Sent[]).push(value);
+    else [here.values, here.sentAs] = [[value], name];
   }
 
   /** True if no name continues below. */
@@ -81,7 +79,7 @@ export class NameTree {
   }
 
   get isEmpty(): boolean {
-    return this.isLeaf && !this.sent;
+    return this.isLeaf && this.values.length === 0;
   }
 
   /** Returns the trees below. */
@@ -110,13 +108,12 @@ export class NameTree {
   get holdsEmptyText(): boolean {
     const [only = this, another] = this.below();
     if (another || !only.isLeaf || only.values.length !== 1 || only.values[0] !== '') return false;
-    return only === this || (!this.sent && isIndex(only.key));
+    return only === this || (this.values.length === 0 && isIndex(only.key));
   }
 
   /** Values sent under the name itself and as `name[]`. */
   get unindexed(): readonly Sent[] {
-    const bare = this.child('')?.sent;
-    return bare ? [...this.values, ...bare] : this.values;
+    return [...this.values, ...(this.child('')?.values ?? NONE)];
   }
 
   /** Returns the items `[3]` in index order, or reports an index over the limit. Readers close up the gaps. */
@@ -139,7 +136,8 @@ export class NameTree {
    * item each.
    */
   get isOneValue(): boolean {
-    return this.sent?.length === 1 && !this.holdsItem && !this.below().some(({ key, sent }) => sent && isIndex(key));
+    if (this.values.length !== 1 || this.holdsItem) return false;
+    return this.isLeaf || !this.below().some(({ key, values }) => values.length > 0 && isIndex(key));
   }
 
   /** True if a name continues below `name[]`, which does not say which item it belongs to. */
@@ -161,13 +159,13 @@ export class NameTree {
   /** Returns the names below that no property has taken. */
   others(): readonly string[] {
     if (this.taken === 'all') return [];
-    return this.below().flatMap(one => [...(one.sent && !one.taken ? [one.sentAs] : []), ...one.others()]);
+    return this.below().flatMap(one => [...(one.values.length > 0 && !one.taken ? [one.sentAs] : []), ...one.others()]);
   }
 
   /** Returns the values sent under the name itself, and those of its items if it has some, without the names below. */
   withoutNames(hasItems: boolean): NameTree {
     const own = new NameTree(this.key);
-    own.sent = this.sent;
+    own.values = this.values;
     own.holdsItem = this.holdsItem;
     for (const item of hasItems ? this.below().filter(one => isIndex(one.key)) : [])
       for (const value of item.take().values) own.add(item.sentAs, [item.key], value);
