@@ -1,4 +1,3 @@
-import { finderOf } from '../reading/name-parts';
 import { classCheckOf } from '../types/class-check';
 import { classNameOf } from '../types/class-name';
 import type { CodecMember, ObjectCodec } from '../types/codec';
@@ -24,7 +23,6 @@ export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs, tag?: CodecM
     notNestable: notNestable(Dto),
     members: [],
     fields: [],
-    fieldAt: () => undefined,
   } satisfies ObjectCodec;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
@@ -32,8 +30,7 @@ export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs, tag?: CodecM
     const tags = tag ? [tag] : [];
     checkJsonNames(name, [...tags, ...own]);
     const fields = [...tags, ...own.filter(({ spec }) => isField(spec.kind))];
-    const fieldAt = finderOf(fields, ({ bindName }) => bindName);
-    Object.assign(codec, { members: [...tags, ...own], fields, fieldAt });
+    Object.assign(codec, { members: [...tags, ...own], fields });
   });
   return codec;
 }

@@ -4,7 +4,7 @@ import { warnOnce } from '../../warnings/warn-once';
 import { namingErrors } from '../declaration/declaration-error';
 import { isDto } from '../declaration/declarations';
 import type { CodecTable } from '../plan/codec-table';
-import { checkIsWritable } from '../plan/placement';
+import { checkIsWritable } from '../plan/checks';
 import { classNameOf } from '../types/class-name';
 import { withParts, type Codec } from '../types/codec';
 import { exactText } from '../types/exact-text';

@@ -12,7 +12,7 @@ import { needsExactNumbers, type Codec } from '../types/codec';
 import { readJson } from '../types/read-json';
 import { written } from '../types/write-value';
 import { CodecTable } from '../plan/codec-table';
-import { notNestableIn } from '../plan/placement';
+import { notNestableIn } from '../plan/checks';
 import type { AnyType, Infer } from '../types/property-type';
 import { responseCodecs, type ResponseCodecs } from './json-writer';
 

@@ -96,8 +96,6 @@ export interface ObjectCodec {
   readonly members: readonly CodecMember[];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   readonly fields: readonly CodecMember[];
-  /** Finds the field whose `bindName` is a name that was sent, or the beginning of it. */
-  readonly fieldAt: (name: string) => CodecMember | undefined;
   /** Set if the type cannot be nested in another one: the reason, as an error message. */
   readonly notNestable: string | undefined;
 }
@@ -160,8 +158,8 @@ export const isCollection = (codec: Codec): boolean => notNull(codec).kind === '
 export const takesNull = ({ kind }: Codec): boolean => kind === 'nullable' || kind === 'schema';
 
 /** Returns true if the source of the object must not bind to one of its properties. */
-export function isBlocked({ dontBind }: CodecMember, { source }: Location): boolean {
-  return (dontBind as readonly ProblemLocation[]).includes(source);
+export function isBlocked({ dontBind }: CodecMember, { source }: Pick<Location, 'source'>): boolean {
+  return dontBind.length > 0 && (dontBind as readonly ProblemLocation[]).includes(source);
 }
 
 /** Returns the types that a type is composed of. */

@@ -78,7 +78,8 @@ export const double: RuledType<number, NumberRules> = numbers('double', {
 export const decimal: RuledType<BigNumber, NumberRules> = numbers('decimal', {
   described: 'a decimal number of at most 128 characters, for example 12.50',
   text: readDecimal,
-  double: value => (isRounded(value) ? undefined : readDecimal(Object.is(value, -0) ? '-0' : String(value))),
+  double: value =>
+    shortDecimal(value) ?? (isRounded(value) ? undefined : readDecimal(Object.is(value, -0) ? '-0' : String(value))),
   write(value) {
     const exact = BigNumber.isBigNumber(value) ? value : ifText(value, readDecimal);
     return exact ? exactNumber(exact) : value;
@@ -145,6 +146,8 @@ function readDouble(text: string): number | undefined {
 function readDecimal(text: string): BigNumber | undefined {
   const digits = numeral(text, NUMBER, MAX_LENGTH);
   if (digits === '') return undefined;
+  const short = digits.length <= EXACT_DIGITS ? shortDecimal(Number(digits)) : undefined;
+  if (short) return short;
   const value = new BigNumber(digits);
   // bignumber.js makes zero of what is closer to zero than 1e-10000000.
   if (value.isZero() && /^[^e]*[1-9]/i.test(digits)) return undefined;
@@ -159,6 +162,23 @@ function exactNumber(value: BigNumber): WrittenNumber | null {
   if (!value.isFinite()) return null;
   const [fixed, exponential] = [value.toFixed(), value.toExponential()];
   return new WrittenNumber(fixed.length <= Math.max(40, exponential.length) ? fixed : exponential);
+}
+
+/**
+ * Makes the decimal that a double of at most fifteen digits stands for, six of them after the point; undefined for
+ * another. It is made of its digits in words of fourteen, as bignumber.js documents them: parsing a text takes ten
+ * times as long (0.3 µs), and an order has many prices.
+ */
+function shortDecimal(value: number): BigNumber | undefined {
+  const size = Math.abs(value);
+  const millionths = Math.round(size * 1e6);
+  if (!(millionths > 0 && millionths < 10 ** EXACT_DIGITS && millionths / 1e6 === size)) return undefined;
+  const whole = Math.floor(millionths / 1e6);
+  const fraction = (millionths - whole * 1e6) * 1e8;
+  const words = whole === 0 ? [fraction] : fraction === 0 ? [whole] : [whole, fraction];
+  const exponent = whole === 0 ? String(fraction).length - 15 : String(whole).length - 1;
+  const parts = { s: value < 0 ? -1 : 1, e: exponent, c: words, _isBigNumber: true };
+  return new BigNumber(parts as unknown as BigNumber);
 }
 
 /**
