@@ -1,4 +1,3 @@
-import { removedLines } from '../../body/content/media-type';
 import { headerLines } from '../../http/header-lines';
 import { readText } from '../types/read-text';
 import type { ValueSource } from './request-input';
@@ -11,8 +10,7 @@ export const header: ValueSource = {
     const { req } = input;
     for (const sourceProperty of sourceProperties) {
       const { index, name, anyCase } = sourceProperty;
-      // A form that was read from the connection is no longer announced, but its length was sent.
-      const values = headerLines(anyCase, req) ?? removedLines(anyCase, req);
+      const values = headerLines(anyCase, req);
       if (values) found.put(index, readText(sourceProperty, values, input.locationOf('header', name)));
     }
   },

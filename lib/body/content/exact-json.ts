@@ -12,11 +12,13 @@ export class ExactNumber {
 
 export const isExactNumber = (value: unknown): value is ExactNumber => value instanceof ExactNumber;
 
-/** The error of text that is not JSON. */
+/**
+ * The error of text that is not JSON: `position` characters are before it. With `isDuplicate`, an object has one name
+ * with two different values, and the second begins there.
+ */
 export class InvalidJson extends SyntaxError {
   constructor(
-    /** Characters before the error. */ readonly position: number,
-    /** True if an object has one name with two different values, and the second begins there. */
+    readonly position: number,
     readonly isDuplicate = false,
   ) {
     super(`Invalid JSON at position ${position}`);
@@ -201,12 +203,11 @@ export function describeJsonError(what: string, text: string, error: unknown): s
   const found = error instanceof InvalidJson ? error : errorOf(text);
   // JSON.parse accepts more levels, and two values of one name, so what it refused comes later.
   if (!(found instanceof InvalidJson) || (found.isDuplicate && found !== error)) return `${what} is not valid JSON.`;
-  const before = text.slice(0, found.position).split('\n');
-  const where = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-  return found.isDuplicate
-    ? `${what} is ambiguous: an object has one name with two different values, the second at ${where}. ` +
-        'Send each name once.'
-    : `${what} is not valid JSON: ${where}.`;
+  const before = text.slice(0, found.position);
+  const where = `line ${before.split('\n').length}, column ${found.position - before.lastIndexOf('\n')}`;
+  if (!found.isDuplicate) return `${what} is not valid JSON: ${where}.`;
+  const twice = 'is ambiguous: an object has one name with two different values, the second at';
+  return `${what} ${twice} ${where}. Send each name once.`;
 }
 
 function errorOf(text: string): unknown {

@@ -3,11 +3,9 @@ import { Readable, type Writable } from 'node:stream';
 import multer from 'multer';
 import { recovering } from '../../basics/awaitable';
 import { Problem } from '../../problems/problem';
-import { isCoded } from '../content/decode';
-import { bodyTooLarge } from '../content/errors';
+import { bodyTooLarge, isCoded } from '../content/decode';
 import { boundaryOf, isJsonType } from '../content/media-type';
-import { FormFields } from './fields';
-import { malformed, overLimit, quotedName, type Form, type FormOptions } from './form';
+import { FormFields, malformed, overLimit, quotedName, type Form, type FormOptions } from './form';
 
 /**
  * Parses multipart/form-data (RFC 7578).
@@ -58,8 +56,6 @@ class FormReading {
   private busboy: Writable | undefined;
   private bytes = 0;
   private parts = 0;
-  /** The file that busboy has emitted last, which is the one that multer asks about. */
-  private opening = { isDropped: false };
 
   constructor(
     private readonly boundary: string,
@@ -82,7 +78,7 @@ class FormReading {
     const options: multer.Options & NewOptions = {
       ...{ limits, preservePath, defParamCharset, defCharset, storage: this.storage },
       fileFilter: (_request, file, decide) => {
-        this.filter(file, decide as (error: unknown, accepted: boolean) => void);
+        this.filter(file, decide as Parameters<FormReading['filter']>[1]);
       },
       streamHandler: (_request, busboy) => {
         this.listen(busboy);
@@ -152,13 +148,11 @@ class FormReading {
   }
 
   private watch(...[sent, stream, { filename = '', mimeType }]: FileEvent): void {
-    const opening = { isDropped: false };
-    this.opening = opening;
     // A storage may destroy a file that it cannot store.
     stream.on('error', this.refuse);
     const name = this.fields.begin(sent, filename, mimeType);
     stream.once('limit', () => {
-      if (!opening.isDropped) this.refuse(overLimit('fileSize', this.options, name));
+      this.refuse(overLimit('fileSize', this.options, name));
     });
     // Busboy takes content without a file name for a file if its type is `application/octet-stream`, and multer drops
     // it, so that a handler would run without what the client has sent.
@@ -173,18 +167,13 @@ class FormReading {
       });
   }
 
-  /** Decides whether multer stores a file. The size of one that is dropped is not limited. */
-  private filter(file: File, decide: (error: unknown, accepted: boolean) => void): void {
-    const { opening, req } = this;
+  /** Decides whether multer stores a file. */
+  private filter(file: File, decide: (error: unknown, accepted?: boolean) => void): void {
     const { parts, fileFilter } = this.options;
-    const settle = (error: unknown, accepted = false): void => {
-      if (error) this.refuse(error);
-      opening.isDropped = !accepted;
-      decide(error, accepted);
-    };
     const isTaken = this.isField(file) || parts.takesFile(file.fieldname);
+    const settle = this.reporting(decide);
     if (!isTaken || !fileFilter || this.isField(file)) settle(null, isTaken);
-    else this.attempt(() => fileFilter(req, file, settle), settle);
+    else this.attempt(() => fileFilter(this.req, file, settle), settle);
   }
 
   /** The storage that multer uses: a file of JSON may become a field. */
@@ -192,13 +181,10 @@ class FormReading {
     const { storage } = this.options;
     return {
       _handleFile: (_request, file, done) => {
-        const stored: typeof done = (error, info) => {
-          if (error) this.refuse(error);
-          done(error, info);
-        };
+        const stored = this.reporting(done);
         const toField = (): Promise<void> =>
           this.fields.addFile(file).then(() => {
-            done(null);
+            stored(null);
           });
         this.attempt(this.isField(file) ? toField : () => storage._handleFile(this.req, file, stored), stored);
       },
@@ -206,6 +192,14 @@ class FormReading {
         if (this.isField(file)) done(null);
         else storage._removeFile(this.req, file, done);
       },
+    };
+  }
+
+  /** Refuses the form by an error before multer hears of it. */
+  private reporting<R>(done: (error?: unknown, result?: R) => void): (error?: unknown, result?: R) => void {
+    return (error, result) => {
+      if (error) this.refuse(error);
+      done(error, result);
     };
   }
 
