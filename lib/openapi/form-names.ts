@@ -30,7 +30,7 @@ function namesOf(
   return Object.entries(properties as Record<string, JsonSchema>).flatMap(([property, schema]) => {
     const name = `${prefix}${property}`;
     const isRequired = required && (names as readonly string[]).includes(property);
-    const member = (type.kind === 'object' ? type.fieldAt(property) : undefined)?.codec;
+    const member = type.kind === 'object' ? type.fields.find(one => one.bindName === property)?.codec : undefined;
     const below = member && holdsFiles(member) ? namesBelow(member, name, isRequired, around, schemas) : undefined;
     const own = member ? schemaOfText(member, schema, schemas) : withoutNull(schema);
     return below ?? [{ name, required: isRequired, schema: own }];

@@ -2,7 +2,7 @@ import { mustBeSent, schemaOfNames } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/endpoint';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
-import type { SourceProperty } from '../binding/plan/source-properties';
+import type { SourceProperty, SourcesOfProperty } from '../binding/plan/source-properties';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { Source } from '../problems/problem';
 import type { PathParameter } from './express-paths';
@@ -44,7 +44,7 @@ interface RouteOfDto {
   readonly from: SchemasFrom;
 }
 
-type Sources = ReadonlyMap<Source, SourceProperty>;
+type Sources = SourcesOfProperty;
 
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(
@@ -54,7 +54,8 @@ export function placementOf(
   pathParameters: readonly PathParameter[],
   from: SchemasFrom,
 ): Placement {
-  const all = [...plan.sourcesOf.values()];
+  const whole = plan.wholeBody?.member.property;
+  const all = [...plan.sourcesOf].flatMap(([property, sources]) => (property === whole ? [] : [sources]));
   const takesForm = options.allowMultipart;
   const [needsForm, needsJson] = [takesForm && all.some(isSentInForm), all.some(isSentInJson)];
   // A property that takes the whole body leaves the query to the others.
@@ -107,8 +108,9 @@ function isSentInJson(sources: Sources): boolean {
 
 /** Decides where a client sends the value of one property: in the place that its declaration names first. */
 function placeOf(sources: Sources, route: RouteOfDto): Partial<Placement> {
-  const [root] = [...sources].filter(([, { isRoot }]) => isRoot);
-  if (root) return placeOfRoot(...root, route);
+  const [form, query] = [sources.get('form'), sources.get('query')];
+  if (form?.isRoot) return placeOfRoot('form', form, route);
+  if (query?.isRoot) return placeOfRoot('query', query, route);
   if (sources.has('header')) return placeOutside('header', sources, route);
   if (sources.has('cookie')) return placeOutside('cookie', sources, route);
   // Claims and permissions come from the caller's token; a client sends only what may take the place of one.

@@ -21,9 +21,9 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_321, 42, ['idempotency']],
-  body: [1_235, 19, ['body']],
-  binding: [5_725, 96, ['binding']],
+  idempotency: [3_318, 42, ['idempotency']],
+  body: [965, 13, ['body']],
+  binding: [4_935, 65, ['binding']],
   openapi: [1_265, 16, ['openapi']],
   client: [560, 9, ['client', 'client.ts']],
   cli: [290, 8, ['cli']],
