@@ -52,8 +52,12 @@ export type { Binder, BinderContext, Modifier } from './binding/input/binder-con
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
 export type { BindingOptions } from './binding/options';
 export { RequestBinder } from './binding/request-binder';
-export { serializerContext, type SerializerContext } from './binding/responses/serializer-context';
-export { generatedContexts, type RegisterContexts } from './binding/responses/generated-contexts';
+export {
+  generatedContexts,
+  serializerContext,
+  type RegisterContexts,
+  type SerializerContext,
+} from './binding/responses/serializer-context';
 export type {
   GeneratedContexts,
   NamingPolicy,

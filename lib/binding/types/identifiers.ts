@@ -110,6 +110,7 @@ export const version: RuledType<Version> = scalar('version', {
     const result = Version.tryParse(text);
     return result.success ? result.value : undefined;
   },
-  // The largest number has ten digits; a pattern cannot say which others of that length are too large to be read.
   schema: { type: 'string', pattern: '^[0-9]{1,9}([.][0-9]{1,9}){1,3}$' },
+  // The largest number has ten digits; a pattern cannot say which others of that length are too large to be read.
+  writtenSchema: { type: 'string', pattern: '^[0-9]{1,10}([.][0-9]{1,10}){1,3}$' },
 });

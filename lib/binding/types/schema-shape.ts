@@ -80,14 +80,12 @@ const targetOf = (ref: string, root: JsonSchema): unknown =>
 
 /** Joins the members of a union: a property may be in several of them. */
 function joined(members: readonly Shape[]): Shape {
-  const arrays = members.filter(({ takes }) => takes.has('array'));
   return {
     takes: new Set(members.flatMap(({ takes }) => [...takes])),
-    item: index => joined(arrays.map(one => one.item(index))),
+    item: index => joined(members.filter(({ takes }) => takes.has('array')).map(one => one.item(index))),
     property(sent) {
       const found = members.flatMap(member => member.property(sent) ?? []);
-      const [only, another] = found;
-      return only && another ? { name: only.name, shape: joined(found.map(({ shape }) => shape)) } : only;
+      return found[0] && { ...found[0], shape: joined(found.map(({ shape }) => shape)) };
     },
   };
 }
