@@ -45,10 +45,8 @@ export {
   plainText,
   queryParam,
   routeParam,
-  type InferShape,
-  type Property,
-  type Shape,
 } from './binding/declaration/declare';
+export type { InferShape, Property, Shape } from './binding/declaration/declare';
 export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
 export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
