@@ -21,8 +21,8 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_685, 50, ['idempotency']],
-  body: [1_235, 19, ['body']],
+  idempotency: [3_680, 50, ['idempotency']],
+  body: [965, 13, ['body']],
   binding: [4_910, 64, ['binding']],
   openapi: [1_265, 16, ['openapi']],
   client: [560, 9, ['client', 'client.ts']],

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import multer, { type Multer } from 'multer';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
-import { storageProblem } from '../../body/spool/storage-problem';
+import { storageProblem } from '../../body/spool/temporary-folder';
 import { filesHeldIn, holdingOf, type HeldIn } from '../../body/stream/holding';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';

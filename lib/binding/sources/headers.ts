@@ -1,5 +1,4 @@
 import { parse } from 'cookie';
-import { removedLines } from '../../body/content/media-type';
 import { headerLines } from '../../http/header-lines';
 import type { ValueSource } from '../input/binder-context';
 import { ownValue } from '../reading/json-text';
@@ -13,8 +12,7 @@ export const header: ValueSource = {
   read(context, members, values) {
     for (const member of members) {
       const { name, anyCase } = member;
-      // A form that was read from the connection is no longer announced, but its length was sent.
-      const lines = headerLines(anyCase, context.req) ?? removedLines(anyCase, context.req);
+      const lines = headerLines(anyCase, context.req);
       if (lines)
         context.put(values, member, readNamed(member, NameTree.leaf(lines), context.locationOf('header', name)));
     }

@@ -7,8 +7,8 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'the handler gets its body, and runs once',
     mutant: {
-      file: 'lib/body/stream/put-back.ts',
-      find: '  req.unshift(bytes);\n',
+      file: 'lib/body/stream/received.ts',
+      find: '    req.unshift(received.bytes);\n',
       replace: '',
     },
   },
@@ -17,8 +17,8 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'express.json of what is on disk meanwhile',
     mutant: {
-      file: 'lib/body/stream/put-back.ts',
-      find: '    req.unshift(piece);\n',
+      file: 'lib/body/stream/received.ts',
+      find: '      req.unshift(piece);\n',
       replace: '',
     },
   },
