@@ -11,8 +11,7 @@ import { planFor } from './plan/plan';
 import { RequestBinder } from './request-binder';
 import { instanceCodecs, responseCodecs, type CodecOfInstance, type ResponseCodecs } from './responses/json-writer';
 import { isSchema } from './types/assert-type';
-import { classNameOf } from './types/class-name';
-import type { AnyType } from './types/property-type';
+import { classNameOf, type AnyType } from './types/property-type';
 
 /** One `bindRequest()`, checked and prepared: how it binds requests, writes responses and is described. */
 export interface Endpoint extends BoundEndpoint {

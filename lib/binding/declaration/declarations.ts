@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe } from '../../options/check';
 import { ownValue } from '../reading/json-text';
-import { classNameOf } from '../types/class-name';
-import type { DtoClass } from '../types/property-type';
+import { classNameOf, type DtoClass } from '../types/property-type';
 import { namingErrors } from './declaration-error';
 import { defaultOf, type PropertySpec } from './property';
 

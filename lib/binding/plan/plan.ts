@@ -7,7 +7,6 @@ import { ownValue } from '../reading/json-text';
 import { firstPart } from '../reading/name-tree';
 import { assertType, isSchema } from '../types/assert-type';
 import { classCheckOf } from '../types/class-check';
-import { classNameOf } from '../types/class-name';
 import {
   hasFile,
   needsExactNumbers,
@@ -17,7 +16,7 @@ import {
   type Codec,
   type ObjectCodec,
 } from '../types/codec';
-import { isOptional, refusesNull, type AnyType, type DtoClass } from '../types/property-type';
+import { classNameOf, isOptional, refusesNull, type AnyType, type DtoClass } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
 import { checkSupply, checkType, wholeSources, type SourcesOf } from './checks';
 import type { CodecTable } from './codec-table';

@@ -6,7 +6,7 @@ import type { AnyCodec, Codec, FileCodec, ListCodec, ScalarCodec } from './codec
 import { each, emptyList, failNoFile, failNoTag, finished, readJson, recordOf, setField } from './read-json';
 import type { Expected } from './read-json';
 import { keepsRules } from './rules';
-import { blankOfSchema, failNameless, isSchemaSent, schemaFromItems, schemaFromNames, schemaFromText } from './schema';
+import { blankOfSchema, failNameless, isSchemaSent, schemaFromNames, schemaFromSent } from './schema';
 
 /**
  * Reads what was sent under a name or below it; undefined if nothing was. A required collection without values is
@@ -203,7 +203,7 @@ export function readText(codec: AnyCodec, sent: readonly Sent[], isOneValue: boo
     case 'file':
       return failNoFile(at);
     case 'schema':
-      return isOneValue ? schemaFromText(codec, [text], at) : schemaFromItems(codec, sent, at);
+      return schemaFromSent(codec, sent, isOneValue, at);
   }
 }
 
@@ -212,7 +212,7 @@ function readFiles(codec: AnyCodec, sent: readonly Sent[], at: Location): unknow
   const count = sent.length;
   if (!mayTakeFiles(type)) return failFile(at);
   if (!sent.every(isFile)) return at.fail('file-expected', 'Some values of this field are text; send only files.');
-  if (type.kind === 'schema') return schemaFromItems(type, sent, at);
+  if (type.kind === 'schema') return schemaFromSent(type, sent, false, at);
   if (type.kind === 'list') {
     const read = each(sent, at, one => readFiles(type.item, [one], at));
     return keepsRules(type, read, at);
