@@ -17,9 +17,9 @@ import {
 } from '../types/codec';
 import { classNameOf, isOptional, refusesNull, type AnyType } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
-import { checkSupply, checkType, wholeSources, type SourcesOf } from './checks';
+import { checkSupply, checkType, wholeSources } from './checks';
 import type { CodecTable } from './codec-table';
-import { sourcesOf, type SourceDefaults, type SourceProperty } from './source-properties';
+import { sourcesOf, type SourceDefaults, type SourceProperty, type SourcesOf } from './source-properties';
 
 /** How the dto of a request is bound: an object like any other, whose properties have sources. Made once. */
 export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
