@@ -31,6 +31,7 @@ export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis
 export type { RedisClient } from './idempotency/stores/redis/client';
 
 export {
+  dto,
   field,
   formField,
   fromBody,
@@ -44,9 +45,8 @@ export {
   plainText,
   queryParam,
   routeParam,
-  type Property,
 } from './binding/declaration/declare';
-export { dto, type InferShape, type Shape } from './binding/declaration/dto';
+export type { InferShape, Property, Shape } from './binding/declaration/declare';
 export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
 export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';

@@ -7,7 +7,7 @@ import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
 import { namingErrors } from './declaration/declaration-error';
 import { declareProperty } from './declaration/declarations';
-import { dto } from './declaration/dto';
+import { dto } from './declaration/declare';
 import type { PropertyKind, PropertySpec } from './declaration/property';
 import { BinderContext } from './input/binder-context';
 import type { ResolvedOptions } from './input/endpoint';

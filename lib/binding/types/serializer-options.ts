@@ -1,4 +1,4 @@
-import { either, fn, oneOf, type Rule } from '../../options/check';
+import { either, fn, object, objectWith, oneOf, type Rule } from '../../options/check';
 import type { AnyType } from './property-type';
 import type { JsonConverter } from './value-parser';
 
@@ -77,32 +77,26 @@ export function mergeSerializer(
 /** The types of responses by status. */
 export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
+const converter = objectWith('a converter', 'read', 'write');
+const everyOf = (value: unknown, holds: (one: { type?: unknown; types?: unknown }) => boolean): boolean =>
+  Array.isArray(value) && value.every(one => object.accepts(one) && holds(one as object));
+
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),
   converters: {
     expects: 'an array of { type, read, write }',
-    accepts: value => Array.isArray(value) && value.every(isConverter),
+    accepts: value => everyOf(value, one => converter.accepts(one) && one.type !== undefined),
   },
   contexts: {
     expects: 'an array of serializer contexts',
-    accepts: value => Array.isArray(value) && value.every(isContext),
+    accepts: value => everyOf(value, one => object.accepts(one.types)),
   },
 };
 
 export const responsesRule: Rule = {
   expects: 'an object of types by status, for example { 201: OrderView }',
-  accepts: value =>
-    typeof value === 'object' && value !== null && Object.keys(value).every(status => /^[1-5]\d\d$/.test(status)),
+  accepts: value => object.accepts(value) && Object.keys(value as object).every(status => /^[1-5]\d\d$/.test(status)),
 };
-
-function isContext(value: unknown): boolean {
-  return typeof (value as Partial<GeneratedContexts[number]> | null)?.types === 'object';
-}
-
-function isConverter(value: unknown): boolean {
-  const { type, read, write } = (value ?? {}) as Partial<JsonConverter>;
-  return type !== undefined && typeof read === 'function' && typeof write === 'function';
-}
 
 export function namingPolicyOf({ propertyNamingPolicy = 'camelCase' }: SerializerOptions): NamingPolicy {
   return typeof propertyNamingPolicy === 'function' ? propertyNamingPolicy : namingPolicies[propertyNamingPolicy];
