@@ -44,12 +44,8 @@ const entries = ((globalThis as { [ENTRIES]?: Map<string, Claimed> })[ENTRIES] ?
 
 const changeInMemory: Change = (name, next) => {
   const entry = next(entries.get(name));
-  entries.delete(name);
-  // Those of operations that are never repeated would fill the memory of a server. The oldest are in front.
-  for (const [old, one] of entries) {
-    if (isLive(one)) break;
-    entries.delete(old);
-  }
+  // Those of operations that are never repeated would fill the memory of a server.
+  for (const [one, { until }] of entries) if (one === name || until <= Date.now()) entries.delete(one);
   if (entry) entries.set(name, entry);
   return Promise.resolve(entry);
 };
@@ -63,14 +59,28 @@ function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open('bindonce', 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore(KEYS);
-    opening.onsuccess = () => {
-      resolve(opening.result);
-    };
-    opening.onerror = () => {
-      reject(new Error('IndexedDB cannot be opened', { cause: opening.error }));
-    };
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(new Error('IndexedDB cannot be opened', { cause: opening.error }));
   });
 }
+
+const changeInDatabase: Change = async (name, next) => {
+  // Opened for each step: Safari closes a database whose page was in the background.
+  const database = await open();
+  return new Promise<ReturnType<typeof next>>((resolve, reject) => {
+    const transaction = database.transaction(KEYS, 'readwrite', { durability: 'strict' });
+    const store = transaction.objectStore(KEYS);
+    const reading = store.get(name) as IDBRequest<Claimed | undefined>;
+    // Nothing is awaited before it writes: a transaction ends when it has nothing to do.
+    reading.onsuccess = () => {
+      const entry = next(reading.result);
+      if (entry) store.put(entry, name);
+      else store.delete(name);
+      transaction.oncomplete = () => resolve(entry);
+    };
+    transaction.onabort = () => reject(new Error('IndexedDB has not stored it', { cause: transaction.error }));
+  }).finally(() => database.close());
+};
 
 /** Tells whether there is an IndexedDB that the browser does not block. Warns if not. */
 async function isAvailable(): Promise<boolean> {
@@ -91,37 +101,24 @@ async function isAvailable(): Promise<boolean> {
 let hasIndexedDb: Promise<boolean> | undefined;
 
 /** IndexedDB, which all tabs share: the browser runs their transactions one after another. Else memory. */
-export const ofThisPage = storageOf(async (name, next) => {
-  if (!(await (hasIndexedDb ??= isAvailable()))) return changeInMemory(name, next);
-  // Opened for each step: Safari closes a database whose page was in the background.
-  const database = await open();
-  try {
-    return await changeIn(database, name, next);
-  } finally {
-    database.close();
-  }
-});
+export const ofThisPage = storageOf(async (name, next) =>
+  (await (hasIndexedDb ??= isAvailable())) ? changeInDatabase(name, next) : changeInMemory(name, next),
+);
 
-function changeIn<T extends Claimed | undefined>(
-  database: IDBDatabase,
-  name: string,
-  next: (found?: Claimed) => T,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const transaction = database.transaction(KEYS, 'readwrite', { durability: 'strict' });
-    const store = transaction.objectStore(KEYS);
-    const reading = store.get(name) as IDBRequest<Claimed | undefined>;
-    // Nothing is awaited before it writes: a transaction ends when it has nothing to do.
-    reading.onsuccess = () => {
-      const entry = next(reading.result);
-      if (entry) store.put(entry, name);
-      else store.delete(name);
-      transaction.oncomplete = () => {
-        resolve(entry);
-      };
-    };
-    transaction.onabort = () => {
-      reject(new Error('IndexedDB has not stored the key', { cause: transaction.error }));
-    };
-  });
-}
+/** Keeps in memory what a storage does not take, until it takes it. */
+export const orMemory = (storage: KeyStorage): KeyStorage => ({
+  async claim(name, entry) {
+    const offered = await memory.claim(name, entry);
+    try {
+      const claimed = await storage.claim(name, offered);
+      await memory.remove(name, offered.key, false);
+      return claimed;
+    } catch {
+      return offered;
+    }
+  },
+  async remove(name, key, ifAlone) {
+    await memory.remove(name, key, ifAlone);
+    await storage.remove(name, key, ifAlone);
+  },
+});

@@ -18,13 +18,13 @@ export interface PreparedRequest {
   readonly url: string;
   /** Without the key and the signal. */
   readonly init: RequestInit & { readonly headers: Headers };
-  /** The key of the application, or what names the operation. */
-  readonly identity: { readonly key: string } | Operation;
-}
-
-/** An operation. The digest hashes method, URL, the chosen headers, media type and body of its request. */
-export interface Operation {
-  readonly name: string | undefined;
+  /** The caller's own. */
+  readonly signal: AbortSignal | undefined;
+  /** The key of the application, if it keeps one itself. */
+  readonly key: string | undefined;
+  /** What the key is stored under, if the application does not keep it. */
+  readonly name: string;
+  /** Hash of method, URL, the chosen headers, media type and body; empty if the application keeps the key. */
   readonly digest: string;
 }
 
@@ -76,8 +76,8 @@ export function checkName(name: 'key' | 'operation', value: unknown): void {
  */
 export async function prepare(
   url: string | URL,
-  { operation, key, ...init }: IdempotentRequestInit,
-  { headerName, additionalHeaders }: ResolvedOptions,
+  { operation, key, signal, ...init }: IdempotentRequestInit,
+  { headerName, additionalHeaders, prefix }: ResolvedOptions,
 ): Promise<PreparedRequest> {
   const headers = new Headers(init.headers);
   if (headers.has(headerName)) refuse(`it sets ${headerName} itself; pass the key of your own as \`key\`.`);
@@ -91,20 +91,25 @@ export async function prepare(
       "with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors', and let the server allow the " +
         'header.',
     );
-  const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
   const type = request.headers.get('Content-Type');
   if (type !== null) headers.set('Content-Type', type);
+  const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
   // A Blob, because `fetch` of Node 20 and 22 cannot send bytes again after a redirect.
   const body = (init.body ?? undefined) && (await request.blob());
-  const sent = { url: request.url, init: { ...own, ...(body && { body }) } };
-  if (key !== undefined) return { ...sent, identity: { key } };
+  const sent = { ...own, ...(body && { body }) };
+  const prepared = { url: request.url, init: sent, signal: signal ?? undefined, key };
+  if (key !== undefined) return { ...prepared, name: '', digest: '' };
   // The bytes of a form contain a boundary that is another one each time.
   const content = fields
     ? [null, await Promise.all(fields.map(hashOfField))]
     : [type, body && (await sha256(await body.arrayBuffer()))];
   const parts = [request.method, request.url.split('#', 1)[0], chosen, ...content];
-  return { ...sent, identity: { name: operation, digest: await sha256(JSON.stringify(parts)) } };
+  const digest = await sha256(JSON.stringify(parts));
+  return { ...prepared, name: operation === undefined ? `${prefix}${digest}` : nameOf(operation, prefix), digest };
 }
+
+/** What the key of an operation is stored under. */
+export const nameOf = (operation: string, prefix: string): string => `${prefix}operation:${operation}`;
 
 async function hashOfField([name, value]: [string, string | File]): Promise<unknown> {
   if (typeof value === 'string') return [name, value];
