@@ -2,8 +2,8 @@ import { schemaOf } from '../binding/declaration/describe';
 import type { Codec } from '../binding/types/codec';
 import { exactText } from '../binding/types/exact-text';
 import type { JsonSchema, Schemas, SizeLimits } from '../binding/types/json-schema';
-import { LOCATIONS, type Source } from '../problems/problem';
-import { freeName } from './names';
+import { LOCATIONS } from '../problems/problem';
+import { freeName } from './express-paths';
 import { standardSchemaIn, type JsonSchemaOf } from './standard-schema';
 
 /** The components that the descriptions of refusals refer to. */
@@ -38,6 +38,9 @@ const problemSchemas = {
   },
 };
 
+/** What schemas are for. */
+type Facts = Pick<Schemas, 'direction' | 'source' | 'isClosed'>;
+
 /**
  * The named schemas of one document. Equal ones of one name share it. A response whose schema is not the one that has
  * its name already gets the suffix `Response`; any other that differs gets a number.
@@ -50,40 +53,28 @@ export class Components {
   constructor(private readonly jsonSchemaOf: JsonSchemaOf | undefined) {}
 
   /** Makes schemas for what one endpoint reads or writes. */
-  schemasFor(direction: Schemas['direction'], limits?: SizeLimits, source?: Source, isClosed = false): Schemas {
-    const schemasWithin = (bounds: SizeLimits | undefined): Schemas => {
-      const schemas: Schemas = {
-        direction,
-        source,
-        isClosed,
-        limits: bounds,
-        of: type => schemaOf(type, schemas),
-        ofStandard: schema => this.referable(standardSchemaIn(schema, direction, this.jsonSchemaOf), direction),
-        named: (type, name, make) =>
-          this.reference(name, this.textFor(type, direction, source, isClosed), direction, () => make(inside)),
-      };
-      return schemas;
-    };
+  schemasFor(facts: Facts, limits?: SizeLimits): Schemas {
+    const named: Schemas['named'] = (type, name, make) =>
+      this.reference(name, this.textFor(type, facts), facts.direction, () => make(inside));
+    const ofStandard: Schemas['ofStandard'] = schema =>
+      this.referable(standardSchemaIn(schema, facts.direction, this.jsonSchemaOf), facts.direction);
     // Endpoints with other limits share a schema that has a name.
-    const inside = schemasWithin(undefined);
-    return schemasWithin(limits);
+    const inside = schemasWith({ ...facts, named, ofStandard });
+    return schemasWith({ ...facts, limits, named, ofStandard });
   }
 
   /** Returns the text of a schema with all nested ones: it tells whether another type of this name is the same. */
-  private textFor(root: Codec, direction: Schemas['direction'], source: Source | undefined, isClosed: boolean): string {
+  private textFor(root: Codec, facts: Facts): string {
     // A type may contain itself; types that refer to each other would take factorial time if each were repeated.
     const seen: Codec[] = [];
-    const texts: Schemas = {
-      direction,
-      source,
-      isClosed,
-      of: type => schemaOf(type, texts),
+    const texts = schemasWith({
+      ...facts,
       named(type, name, make) {
         const at = seen.indexOf(type);
         return at >= 0 ? { seen: at } : { name, order: seen.push(type), ...make(texts) };
       },
-      ofStandard: schema => standardSchemaIn(schema, direction, this.jsonSchemaOf),
-    };
+      ofStandard: schema => standardSchemaIn(schema, facts.direction, this.jsonSchemaOf),
+    });
     return textOf(texts.of(root));
   }
 
@@ -122,6 +113,11 @@ export class Components {
     }
     return { $ref: `#/components/schemas/${name}` };
   }
+}
+
+function schemasWith(given: Omit<Schemas, 'of'>): Schemas {
+  const schemas: Schemas = { ...given, of: type => schemaOf(type, schemas) };
+  return schemas;
 }
 
 const textOf = (schema: JsonSchema): string => exactText(schema) ?? '';

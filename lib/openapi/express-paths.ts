@@ -1,5 +1,4 @@
 import { parse, type Token } from 'path-to-regexp';
-import { freeName } from './names';
 
 /** A parameter of a path. */
 export interface PathParameter {
@@ -18,6 +17,13 @@ export interface PathTemplate {
 }
 
 export const rootTemplate: PathTemplate = { path: '', parameters: [] };
+
+/** Returns the name, with a number if it is taken. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let count = 2; isTaken(free); count++) free = `${name}${count}`;
+  return free;
+}
 
 /** Joins two paths. A parameter of the first one whose name the second has, too, gets another name and is not seen. */
 export function joined(one: PathTemplate, other: PathTemplate): PathTemplate {
@@ -46,19 +52,6 @@ export const hidden = ({ path, parameters }: PathTemplate): PathTemplate => ({
   path,
   parameters: parameters.map(({ name }) => ({ name, key: undefined })),
 });
-
-/** Returns true if a path is another one, or begins with it. */
-export const isBelow = (path: PathTemplate, prefix: PathTemplate): boolean =>
-  `${shapeOf(path)}/`.startsWith(`${shapeOf(prefix).replace(/\/$/, '')}/`);
-
-/** Returns the rest of a path below a prefix, whose parameters may have other names there. */
-export function below({ path, parameters }: PathTemplate, prefix: PathTemplate): PathTemplate {
-  const { length } = prefix.path.replace(/\/$/, '').split('/');
-  return {
-    path: `/${path.split('/').slice(length).join('/')}`,
-    parameters: parameters.slice(prefix.parameters.length),
-  };
-}
 
 /** Returns the path without the names of its parameters: Express takes `/:id` and `/:order` for one path. */
 export const shapeOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '{}');

@@ -23,29 +23,28 @@ export function requestBodyOf(
 ): object | undefined {
   const { wholeBody } = plan;
   const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
+  const isNeeded = values.some(value => placedIn(value)?.required);
   const contents: Record<string, object> = {};
-  if (wholeBody?.kind === 'json' && fits(values, 'whole'))
+  // A body that is one value as a whole has a place for no other.
+  if (wholeBody?.kind === 'json' && !isNeeded)
     contents['application/json'] = { schema: from('json').of(wholeBody.member.codec) };
   // A text has at most as many characters as bytes.
-  if (wholeBody?.kind === 'text' && fits(values, 'whole'))
+  if (wholeBody?.kind === 'text' && !isNeeded)
     contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
-  if (fits(values, 'json'))
-    contents['application/json'] = { schema: jsonObjectOf(values, options.unknownNames === 'refuse') };
+  const isClosed = options.unknownNames === 'refuse' && { additionalProperties: false };
+  if (fits(values, 'json')) contents['application/json'] = { schema: { ...objectOf(values, 'json'), ...isClosed } };
   // A form cannot hold the JSON that another property requires.
-  if (options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent)) {
-    contents['multipart/form-data'] = formOf(values);
-    if (options.allowUrlEncoded && !planHasFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
-  }
-  const types = Object.keys(contents);
-  if (types.length === 0) return undefined;
-  const isForm = types.includes('multipart/form-data');
+  const isForm = options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent);
+  if (isForm) contents['multipart/form-data'] = formOf(values);
+  if (isForm && options.allowUrlEncoded && !plan.sourceProperties.get('form')?.some(({ codec }) => hasFile(codec)))
+    contents['application/x-www-form-urlencoded'] = formOf(values);
+  if (Object.keys(contents).length === 0) return undefined;
   return {
     description:
       `A body has at most ${sizeText(Math.min(options.limits.bodyBytes, mostBytes))}` +
       (isForm ? `, a multipart form at most ${sizeText(Math.min(options.formBytes, mostBytes))} with its files.` : '.'),
-    required:
-      (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || values.some(value => placedIn(value)?.required),
-    content: Object.fromEntries(types.map(type => [type, { ...contents[type], examples }])),
+    required: (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || isNeeded,
+    content: Object.fromEntries(Object.entries(contents).map(([type, one]) => [type, { ...one, examples }])),
   };
 }
 
@@ -58,17 +57,9 @@ function sizeText(bytes: number): string {
 /** Returns the value in the first kind of body that has a place for it. */
 const placedIn = ({ json, form }: BodyValue): Value | undefined => json ?? form;
 
-/**
- * Returns true if a body of a kind has a place for at least one value, and for all that must be sent; a body that is
- * one value as a whole has a place for no other.
- */
-function fits(values: readonly BodyValue[], kind: Kind | 'whole'): boolean {
-  const isPlaced = (value: BodyValue): boolean => kind !== 'whole' && value[kind] !== undefined;
-  return (
-    (kind === 'whole' || values.some(isPlaced)) &&
-    values.every(value => isPlaced(value) || placedIn(value)?.required !== true)
-  );
-}
+/** Returns true if a body of a kind has a place for at least one value, and for all that must be sent. */
+const fits = (values: readonly BodyValue[], kind: Kind): boolean =>
+  values.some(value => value[kind]) && values.every(value => value[kind] ?? placedIn(value)?.required !== true);
 
 function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
   const whole = values.find(({ isWhole }) => isWhole)?.[kind];
@@ -82,12 +73,6 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
   };
 }
 
-/** Describes the JSON of a dto, which may be closed to other names. */
-const jsonObjectOf = (values: readonly BodyValue[], isClosed: boolean): JsonSchema => ({
-  ...objectOf(values, 'json'),
-  ...(isClosed && { additionalProperties: false }),
-});
-
 /** Describes a form, in which objects are sent as JSON. */
 function formOf(values: readonly BodyValue[]): object {
   const isWhole = values.some(value => value.isWhole);
@@ -98,9 +83,6 @@ function formOf(values: readonly BodyValue[]): object {
     encoding: encoding.length > 0 ? Object.fromEntries(encoding) : undefined,
   };
 }
-
-const planHasFile = ({ sourceProperties }: Plan): boolean =>
-  (sourceProperties.get('form') ?? []).some(({ codec }) => hasFile(codec));
 
 /** Returns the values of a kind of body, one for each name; names of a form are the same in any case. */
 const valuesIn = (values: readonly BodyValue[], kind: Kind): Value[] =>

@@ -2,9 +2,7 @@ import { isDescribed } from '../description/descriptions';
 import { isExpress4 } from '../http/express';
 import { describe } from '../options/check';
 import {
-  below,
   hidden,
-  isBelow,
   joined,
   mountPaths4,
   rootTemplate,
@@ -48,12 +46,12 @@ interface ExpressRoute {
   readonly stack: readonly { readonly method?: string; readonly handle: unknown }[];
 }
 
-/** What a walk has found so far. */
+/** What the walk has found so far. */
 interface Found {
   readonly mounts: Mounts;
   readonly routes: Route[];
-  /** The middlewares of bindonce that later routes may be behind, each with where its router is mounted. */
-  readonly inFront: { readonly layer: Layer; readonly prefix: PathTemplate }[];
+  /** The middlewares of bindonce that are no part of a route, and whether requests for a path meet them. */
+  readonly inFront: { readonly handle: unknown; readonly isMetBy: (path: string) => boolean }[];
   readonly routers: Set<unknown>;
 }
 
@@ -95,34 +93,31 @@ function walk(router: Routed, prefix: PathTemplate, around: readonly Routed[], f
   if (around.includes(router)) return;
   found.routers.add(router);
   for (const layer of stackOf(router)) {
-    if (layer.route) addRoutes(layer, layer.route, prefix, found);
-    else if (isDescribed(layer.handle)) found.inFront.push({ layer, prefix });
+    const { handle, route } = layer;
+    if (route) addRoutes(layer, route, prefix, found);
+    else if (isDescribed(handle))
+      found.inFront.push({ handle, isMetBy: path => matchedPart(layer, restOf(path, prefix)) !== undefined });
     else
-      for (const [nested, path] of routersIn(layer, prefix, found.mounts)) {
-        const here = joined(prefix, path);
-        walk(nested, seesOuterParameters(nested) ? here : hidden(here), [...around, router], found);
-      }
+      for (const [nested, path] of routersIn(layer, prefix, found.mounts))
+        walk(nested, seesOuterParameters(nested) ? path : hidden(path), [...around, router], found);
   }
 }
 
 function addRoutes(layer: Layer, route: ExpressRoute, prefix: PathTemplate, { routes, inFront }: Found): void {
-  const paths = textsIn(route.path).flatMap(layer.regexp ? templatesOf4 : templatesOf);
-  for (const path of paths) {
+  for (const path of textsIn(route.path).flatMap(layer.regexp ? templatesOf4 : templatesOf)) {
     const whole = path.path === '/' ? prefix : joined(prefix, path);
     const template = { ...whole, path: whole.path || '/' };
-    const met = inFront.filter(
-      one => isBelow(template, one.prefix) && matchedPart(one.layer, below(template, one.prefix)) !== undefined,
-    );
+    const sample = sampleOf(template);
+    const met = inFront.filter(one => one.isMetBy(sample));
     for (const method of methodsOf(route)) {
       const own = route.stack.filter(one => one.method === undefined || one.method === method);
-      const handlers = [...met.map(one => one.layer), ...own].map(({ handle }) => handle);
-      routes.push({ method, template, handlers });
+      routes.push({ method, template, handlers: [...met, ...own].map(({ handle }) => handle) });
     }
   }
 }
 
 /**
- * Finds the routers that a layer holds, with their paths below a prefix; none for regular expressions.
+ * Finds the routers that a layer holds, with their whole paths; none for regular expressions.
  * @throws TypeError if Express does not keep the path of a router, and `mounts` does not name it.
  */
 function routersIn(layer: Layer, prefix: PathTemplate, mounts: Mounts): (readonly [Routed, PathTemplate])[] {
@@ -131,13 +126,14 @@ function routersIn(layer: Layer, prefix: PathTemplate, mounts: Mounts): (readonl
   const isApplication = router.name === 'mounted_app';
   if (!isApplication && stackOf(router).length === 0) return [];
   const paths = isApplication ? undefined : mountPaths(layer);
-  if (paths) return paths.map(path => [router, path]);
+  if (paths) return paths.map(path => [router, joined(prefix, path)]);
   const named = Object.entries(mounts)
     .filter(([, one]) => isApplication || one === router)
     .flatMap(([path, one]) => templatesOf(path).map(template => [one, template] as const))
-    .filter(([, template]) => isBelow(template, prefix))
-    .map(([one, template]) => [one, below(template, prefix)] as const)
-    .filter(([, path]) => matchedPart(layer, path) === withoutSlash(sampleOf(path)));
+    .filter(([, template]) => {
+      const rest = restOf(sampleOf(template), prefix);
+      return rest !== undefined && matchedPart(layer, rest) === withoutSlash(rest);
+    });
   if (named.length === 0 && !isApplication && !layer.regexp)
     throw new TypeError(
       'openapi: Express 5.0 to 5.2 do not keep the path that a router is mounted at. Name it in `mounts`, for ' +
@@ -154,12 +150,12 @@ function mountPaths({ rawPath, slash, regexp, keys = [] }: Layer): readonly Path
 }
 
 /** Asks Express which part of a path a layer takes; undefined if requests for the path do not meet it. */
-function matchedPart({ slash, regexp, matchers = [] }: Layer, path: PathTemplate): string | undefined {
+function matchedPart({ slash, regexp, matchers = [] }: Layer, path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
   if (slash === true || regexp?.fast_slash === true) return '';
-  const sample = sampleOf(path);
   const found = regexp
-    ? new RegExp(regexp).exec(sample)?.[0]
-    : matchers.map(match => match(sample)).find(match => match !== false)?.path;
+    ? new RegExp(regexp).exec(path)?.[0]
+    : matchers.map(match => match(path)).find(match => match !== false)?.path;
   return found === undefined ? undefined : withoutSlash(found);
 }
 
@@ -167,6 +163,12 @@ function matchedPart({ slash, regexp, matchers = [] }: Layer, path: PathTemplate
 const sampleOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '1');
 
 const withoutSlash = (path: string): string => path.replace(/\/$/, '');
+
+/** Returns the rest of a path below a prefix; undefined for any other path. */
+function restOf(path: string, prefix: PathTemplate): string | undefined {
+  const start = withoutSlash(sampleOf(prefix));
+  return `${path}/`.startsWith(`${start}/`) ? path.slice(start.length) || '/' : undefined;
+}
 
 /** Returns the layers of an application (Express 4 or 5) or router; none for any other function. */
 function stackOf(routed: Routed): readonly Layer[] {

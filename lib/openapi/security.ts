@@ -29,28 +29,26 @@ export class Security {
    * @throws TypeError for the name of a scheme that is not defined.
    */
   of(endpoint: Endpoint | undefined): readonly SecurityRequirement[] | undefined {
-    const { security } = this.options;
     if (!endpoint) return undefined;
-    if (endpoint.operation.security) return this.checked(endpoint.operation.security);
-    if (needsCaller(endpoint)) return security?.some(isAnyone) === false ? undefined : this.ofCallers();
-    if (endpoint.allowAnonymous === true) return readsCaller(endpoint) ? [ANYONE, ...this.ofCallers()] : [];
-    return security === undefined && readsCaller(endpoint) ? [ANYONE, ...this.ofCallers()] : undefined;
-  }
-
-  /** Returns the requirements that let no anonymous caller in: those of the document, else any of the schemes. */
-  private ofCallers(): readonly SecurityRequirement[] {
     const { security = Object.keys(this.defined).map(name => ({ [name]: [] })) } = this.options;
-    return this.checked(security.filter(one => !isAnyone(one)));
+    const isForAll = this.options.security !== undefined;
+    const { security: own } = endpoint.operation;
+    if (own) return this.checked(own);
+    // Those that let no anonymous caller in.
+    const ofCallers = security.filter(one => !isAnyone(one));
+    if (needsCaller(endpoint))
+      return isForAll && ofCallers.length === security.length ? undefined : this.checked(ofCallers);
+    if (isForAll && endpoint.allowAnonymous !== true) return undefined;
+    if (readsCaller(endpoint)) return [ANYONE, ...this.checked(ofCallers)];
+    return endpoint.allowAnonymous === true ? [] : undefined;
   }
 
   private checked(requirements: readonly SecurityRequirement[]): readonly SecurityRequirement[] {
     const names = Object.keys(this.defined);
     for (const name of requirements.flatMap(one => Object.keys(one))) {
+      const known = names.length === 0 ? '`securitySchemes` is empty.' : `there are: ${names.join(', ')}.`;
       if (!names.includes(name))
-        throw new TypeError(
-          `\`security\` names the scheme ${JSON.stringify(name)}, which is not defined; ` +
-            (names.length === 0 ? '`securitySchemes` is empty.' : `there are: ${names.join(', ')}.`),
-        );
+        throw new TypeError(`\`security\` names the scheme ${JSON.stringify(name)}, which is not defined; ${known}`);
       this.isUsed = true;
     }
     return requirements;
