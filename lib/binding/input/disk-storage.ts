@@ -23,15 +23,11 @@ export class DiskStorage implements multer.StorageEngine {
   constructor(private readonly parent: string) {}
 
   _handleFile(...[, { stream }, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
-    this.store(stream).then(stored => {
-      done(null, stored);
-    }, done);
+    this.store(stream).then(stored => done(null, stored), done);
   }
 
   _removeFile(...[, { path }, done]: Parameters<multer.StorageEngine['_removeFile']>): void {
-    unlink(path).then(() => {
-      done(null);
-    }, done);
+    unlink(path).then(() => done(null), done);
   }
 
   /** Removes all files that still exist. Later ones are not stored: nothing would remove them. */
