@@ -1,5 +1,9 @@
-/** What an answer says. */
+/** What came of an attempt. */
 export interface Answer {
+  /** The answer, which has arrived whole; undefined if there was none. */
+  readonly response?: Response;
+  /** Why there was none. */
+  readonly cause?: unknown;
   /**
    * - `settled`: what became of the operation, whichever attempt has run it.
    * - `not-run`: that this attempt has not run it.

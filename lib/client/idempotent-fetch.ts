@@ -1,6 +1,5 @@
 import { answerIn, type Answer } from './answer.js';
 import { IdempotentFetchError, shown } from './error.js';
-import type { KeyEntry } from './key-storage.js';
 import { resolveOptions, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
 import {
   checkName,
@@ -56,15 +55,6 @@ const SHORTEST_ATTEMPT = 50;
 /** The longest that an answer waits for the storage to remove its key, in milliseconds. */
 const LONGEST_REMOVAL = 1_500;
 
-/** The answer to one attempt, or why there was none. */
-interface AttemptResult extends Answer {
-  readonly response?: Response;
-  readonly cause?: unknown;
-}
-
-/** A key, and whether an earlier call may have begun the operation. */
-type OpenKey = Pick<KeyEntry, 'key'> & { readonly isFound: boolean };
-
 class Client {
   constructor(private readonly options: ResolvedOptions) {}
 
@@ -74,7 +64,7 @@ class Client {
     const end = performance.now() + deadline;
     const left = (): number => end - performance.now();
     const request = await within(deadline, init.signal, () => prepare(url, init, this.options));
-    const { key, isFound } = await this.openKey(request, left());
+    const [key, isFound] = await this.openKey(request, left());
     let mayHaveRun = isFound;
     for (let attempts = 1; ; attempts++) {
       const { response, cause, replayed = false, outcome, pause: asked } = await this.attempt(request, key, left());
@@ -105,11 +95,8 @@ class Client {
   }
 
   /** Sends the request once. @throws the reason of the caller's signal. */
-  private async attempt(
-    { url, init, signal: caller }: PreparedRequest,
-    key: string,
-    ms: number,
-  ): Promise<AttemptResult> {
+  private async attempt(request: PreparedRequest, key: string, ms: number): Promise<Answer> {
+    const { url, init, signal: caller } = request;
     // The `fetch` of a browser must not be called as a method of another object.
     const { fetch, headerName, replayedHeader, attemptTimeout } = this.options;
     const headers = new Headers(init.headers);
@@ -128,14 +115,15 @@ class Client {
   }
 
   /**
-   * Finds the key of an operation, which an earlier call may have begun, or makes and stores a new one.
+   * Finds the key of an operation, which an earlier call may have begun, or makes and stores a new one. `isFound` says
+   * which.
    * @param ms how long the storage may take.
    * @throws IdempotentFetchError when the operation has an unfinished request with other values, or the storage fails;
    * the reason of the signal when it aborts.
    */
-  private async openKey(request: PreparedRequest, ms: number): Promise<OpenKey> {
+  private async openKey(request: PreparedRequest, ms: number): Promise<[key: string, isFound: boolean]> {
     const { key: own, name, digest, signal } = request;
-    if (own !== undefined) return { key: own, isFound: true };
+    if (own !== undefined) return [own, true];
     const { storage, keyLifetime, prefix } = this.options;
     const key = crypto.randomUUID();
     // JSON has no Infinity.
@@ -152,7 +140,7 @@ class Client {
         cause,
       );
     });
-    if (entry.digest === digest) return { key: entry.key, isFound: entry.key !== key };
+    if (entry.digest === digest) return [entry.key, entry.key !== key];
     const message =
       `"${name.slice(nameOf('', prefix).length)}" has an unfinished request with other values, which may have run. ` +
       'Finish it with the values it began with, or call forget(operation) if it must not count.';

@@ -1,6 +1,4 @@
 /// <reference lib="dom" />
-type Maybe<T> = T | Promise<T>;
-
 /** The key of an unfinished operation, as it is stored. */
 export interface KeyEntry {
   readonly key: string;
@@ -16,7 +14,7 @@ export interface KeyStorage {
    * Returns the entry that is stored under a name, unless it has expired (`until`); else stores the one that was given,
    * and returns it.
    */
-  claim(name: string, entry: KeyEntry): Maybe<KeyEntry>;
+  claim(name: string, entry: KeyEntry): KeyEntry | Promise<KeyEntry>;
   /**
    * Removes the entry that is stored under a name, if it has this key.
    * @param ifAlone true: only if no other `claim` has returned it meanwhile. A storage that cannot tell keeps it.
@@ -64,7 +62,25 @@ function open(): Promise<IDBDatabase> {
   });
 }
 
-const changeInDatabase: Change = async (name, next) => {
+function warned(cause: unknown): null {
+  console.warn(
+    'bindonce/client keeps its keys in memory, because there is no IndexedDB: a retry after a reload or a restart ' +
+      "may run its operation a second time. Pass a `storage`, or storage: 'memory' if that is meant.",
+    cause,
+  );
+  return null;
+}
+
+/**
+ * Opens an IndexedDB for the first time: null if there is none, or the browser blocks it. Found out once: a page that
+ * has keys in IndexedDB must not go on without them.
+ */
+let first: Promise<unknown> | undefined;
+
+/** IndexedDB, which all tabs share: the browser runs their transactions one after another. Else memory. */
+export const ofThisPage = storageOf(async (name, next) => {
+  first ??= open().then(database => database.close(), warned);
+  if ((await first) === null) return changeInMemory(name, next);
   // Opened for each step: Safari closes a database whose page was in the background.
   const database = await open();
   return new Promise<ReturnType<typeof next>>((resolve, reject) => {
@@ -80,30 +96,7 @@ const changeInDatabase: Change = async (name, next) => {
     };
     transaction.onabort = () => reject(new Error('IndexedDB has not stored it', { cause: transaction.error }));
   }).finally(() => database.close());
-};
-
-/** Tells whether there is an IndexedDB that the browser does not block. Warns if not. */
-async function isAvailable(): Promise<boolean> {
-  try {
-    (await open()).close();
-    return true;
-  } catch (cause) {
-    console.warn(
-      'bindonce/client keeps its keys in memory, because there is no IndexedDB: a retry after a reload or a restart ' +
-        "may run its operation a second time. Pass a `storage`, or storage: 'memory' if that is meant.",
-      cause,
-    );
-    return false;
-  }
-}
-
-/** Found out once: a page that has keys in IndexedDB must not go on without them. */
-let hasIndexedDb: Promise<boolean> | undefined;
-
-/** IndexedDB, which all tabs share: the browser runs their transactions one after another. Else memory. */
-export const ofThisPage = storageOf(async (name, next) =>
-  (await (hasIndexedDb ??= isAvailable())) ? changeInDatabase(name, next) : changeInMemory(name, next),
-);
+});
 
 /** Keeps in memory what a storage does not take, until it takes it. */
 export const orMemory = (storage: KeyStorage): KeyStorage => ({

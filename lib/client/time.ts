@@ -25,7 +25,7 @@ const page: Partial<EventTarget> = globalThis;
  * @param endsOnline whether the wait is over as soon as the page is online again.
  * @throws the reason of the signal when it aborts.
  */
-export async function pause(ms: number, signal: AbortSignal | undefined, endsOnline: boolean): Promise<void> {
+export async function pause(ms: number, signal: AbortSignal | null | undefined, endsOnline: boolean): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>(resolve => {
     const over = new AbortController();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
 import { openapi, type OpenApiDocument } from './openapi';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
@@ -43,12 +43,10 @@ export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
  */
 function filesOfPage(): ReadonlyMap<string, string> {
   const page = join(__dirname, 'page/files');
-  const swagger = swaggerFolder();
-  const files = new Map([
-    ['/', join(page, 'index.html')],
-    ...['page.js', 'page.css'].map(name => [`/${name}`, join(page, name)] as const),
-    ...['swagger-ui.css', 'swagger-ui-bundle.js'].map(name => [`/${name}`, join(swagger, name)] as const),
-  ]);
+  const own = ['page.js', 'page.css'].map(name => join(page, name));
+  const ofSwagger = ['swagger-ui.css', 'swagger-ui-bundle.js'].map(name => join(swaggerFolder(), name));
+  const files = new Map([...own, ...ofSwagger].map(file => [`/${basename(file)}`, file]));
+  files.set('/', join(page, 'index.html'));
   if ([...files.values()].every(existsSync)) return files;
   throw new Error(
     'apiDocs: its files are not beside the code of bindonce, so it has been bundled. Keep `bindonce` and ' +

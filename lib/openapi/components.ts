@@ -38,6 +38,9 @@ const problemSchemas = {
   },
 };
 
+/** Makes the schema that has a name. */
+type Make = (name: string) => JsonSchema;
+
 /** What schemas are for. */
 type Facts = Pick<Schemas, 'direction' | 'source' | 'isClosed'>;
 
@@ -85,21 +88,14 @@ export class Components {
   private referable(schema: JsonSchema, direction: Schemas['direction']): JsonSchema {
     const text = textOf(schema);
     if (!/"\$ref":"#/.test(text)) return schema;
-    const { title } = schema;
-    return this.reference(
-      typeof title === 'string' ? title : 'Schema',
-      text,
-      direction,
-      name => JSON.parse(text.replace(/"\$ref":"#/g, () => `"$ref":"#/components/schemas/${name}`)) as JsonSchema,
-    );
+    const { title = 'Schema' } = schema as { readonly title?: string };
+    return this.reference(title, text, direction, name => {
+      const whole = text.replace(/"\$ref":"#/g, () => `"$ref":"#/components/schemas/${name}`);
+      return JSON.parse(whole) as JsonSchema;
+    });
   }
 
-  private reference(
-    wanted: string,
-    text: string,
-    direction: Schemas['direction'],
-    make: (name: string) => JsonSchema,
-  ): JsonSchema {
+  private reference(wanted: string, text: string, direction: Facts['direction'], make: Make): JsonSchema {
     let name = this.names.get(text);
     if (name === undefined) {
       const isTaken = (one: string): boolean => Object.hasOwn(this.schemas, one);

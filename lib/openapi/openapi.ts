@@ -33,7 +33,8 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   const security = namingErrors('openapi', () => new Security(options));
   const components = new Components(jsonSchemaOf);
   const paths = pathsOf(operationsOf(app, options), components, security);
-  const document: OpenApiDocument = {
+  // Without undefined, which YAML cannot write.
+  return plainJson({
     openapi: options.openapi === '3.2' ? '3.2.0' : '3.1.1',
     info,
     servers,
@@ -41,9 +42,7 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
     security: ofAll,
     paths,
     components: { schemas: components.schemas, securitySchemes: security.schemes },
-  };
-  // Without undefined, which YAML cannot write.
-  return plainJson(document) as OpenApiDocument;
+  }) as OpenApiDocument;
 }
 
 /** Finds the routes that the document lists, under the paths that it has for them. */

@@ -1,32 +1,21 @@
-import { endpoints, type Endpoint } from '../binding/endpoint';
+import { endpoints } from '../binding/endpoint';
 import { guards } from '../idempotency/idempotency';
-import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import type { Components } from './components';
 import { keyHeader } from './key-header';
-import { inPathOnly, placementOf, type ParameterValue, type Placement } from './placement';
+import { placementOf, type ParameterValue } from './placement';
 import { requestBodyOf } from './request-body';
 import type { Route } from './routes';
 import type { Security } from './security';
 import { isStructured, type SchemasFrom } from './values';
 
-/** A route that the document lists. */
-export interface Operation {
-  readonly route: Route;
-  /** Method and path. */
-  readonly where: string;
-  readonly guard: ResolvedOptions | undefined;
-  readonly endpoint: Endpoint | undefined;
-}
+/** A route that the document lists; `where` is its method and path. */
+export type Operation = ReturnType<typeof operationOf>;
 
 /** The requests of an operation, as OpenAPI has them (3.1, section 4.8.10). */
-export interface RequestObject {
-  readonly parameters: readonly (object | undefined)[] | undefined;
-  readonly requestBody: object | undefined;
-  readonly [field: string]: unknown;
-}
+export type RequestObject = ReturnType<typeof requestOf>;
 
 /** Finds the middlewares of a route: the first `idempotency()` guards it, and the handler gets the last dto. */
-export function operationOf(route: Route): Operation {
+export function operationOf(route: Route) {
   const { method, template, handlers } = route;
   return {
     route,
@@ -39,18 +28,11 @@ export function operationOf(route: Route): Operation {
 }
 
 /** Describes the requests of one operation. */
-export function requestOf(
-  { route: { method, template }, guard, endpoint }: Operation,
-  components: Components,
-  security: Security,
-): RequestObject {
-  const plan = endpoint?.plan;
+export function requestOf({ route, guard, endpoint }: Operation, components: Components, security: Security) {
   const { limits, unknownNames } = endpoint?.options ?? {};
   const isClosed = unknownNames === 'refuse';
   const from: SchemasFrom = source => components.schemasFor({ direction: 'request', source, isClosed }, limits);
-  const { parameters, body, replacing }: Placement = plan
-    ? placementOf(plan, endpoint, method, template.parameters, from)
-    : { parameters: template.parameters.map(inPathOnly), body: [], replacing: [] };
+  const { parameters, body, replacing } = placementOf(endpoint, route, from);
   const keyName = guard?.headerName.toLowerCase();
   const inDto = parameters.find(one => one.in === 'header' && one.name.toLowerCase() === keyName);
   const key = guard && keyHeader(guard, inDto, from('header'));
@@ -65,7 +47,7 @@ export function requestOf(
     tags,
     deprecated,
     parameters: listed.length > 0 ? listed : undefined,
-    requestBody: plan && requestBodyOf(plan, endpoint, method, body, from, mostBytes),
+    requestBody: endpoint && requestBodyOf(endpoint, route, body, from, mostBytes),
     security: security.of(endpoint),
   };
 }

@@ -1,12 +1,12 @@
 import { mustBeSent, schemaOfNames } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/endpoint';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
-import type { Plan } from '../binding/plan/plan';
 import type { SourceProperty } from '../binding/plan/source-properties';
 import { hasFile, notNull, takesFiles, type Codec } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import type { Source } from '../problems/problem';
 import type { PathParameter } from './express-paths';
+import type { Route } from './routes';
 import { isReadIn, oneOfEach, schemaOfText, valueOf, withoutNull, type SchemasFrom, type Value } from './values';
 
 /** A value outside of the body. */
@@ -24,14 +24,6 @@ export interface BodyValue {
   readonly isWhole?: boolean;
 }
 
-/** The places where the values of an endpoint's dto are sent: one for each. */
-export interface Placement {
-  readonly parameters: readonly ParameterValue[];
-  readonly body: readonly BodyValue[];
-  /** The query parameters that replace a value of the path or body. They have no entry of their own. */
-  readonly replacing: readonly string[];
-}
-
 /** Headers that OpenAPI describes elsewhere: as content types and as security (3.1, section 4.8.12.1). */
 const ELSEWHERE = ['accept', 'content-type', 'authorization'];
 
@@ -47,26 +39,22 @@ interface RouteOfDto {
 type Sources = ReadonlyMap<Source, SourceProperty>;
 
 /** Decides where a client sends the values of a dto on one route. */
-export function placementOf(
-  plan: Plan,
-  { options }: Endpoint,
-  method: string,
-  pathParameters: readonly PathParameter[],
-  from: SchemasFrom,
-): Placement {
-  const all = [...plan.sourcesOf.values()];
-  const takesForm = options.allowMultipart;
+export function placementOf(endpoint: Endpoint | undefined, { method, template }: Route, from: SchemasFrom) {
+  const { plan, options } = endpoint ?? {};
+  const all = [...(plan?.sourcesOf.values() ?? [])];
+  const takesForm = options?.allowMultipart === true;
   const [needsForm, needsJson] = [takesForm && all.some(isSentInForm), all.some(isSentInJson)];
   // A property that takes the whole body leaves the query to the others.
-  const hasNoFields = usuallyHasNoBody(method) || plan.wholeBody !== undefined;
+  const hasNoFields = usuallyHasNoBody(method) || plan?.wholeBody !== undefined;
   const route: RouteOfDto = {
-    pathParameters,
+    pathParameters: template.parameters,
     takesForm,
     prefersQuery: isIn => hasNoFields || (needsForm && !isIn.form) || (needsJson && !isIn.json),
     from,
   };
   const parameters: ParameterValue[] = [];
   const body: BodyValue[] = [];
+  // Query parameters that replace a value of the path or body have no entry of their own.
   const replacing: string[] = [];
   for (const sources of all) {
     const places = [...placesOf(sources, route)];
@@ -77,18 +65,12 @@ export function placementOf(
     if (isReadIn('query', query) && !query.isRoot && outside.every(one => one.in === 'path'))
       replacing.push(query.name);
   }
-  return { parameters: merged([...parameters, ...pathParameters.map(inPathOnly)]), body, replacing };
+  // Those of the path that no property binds from are there, too.
+  for (const { name } of template.parameters) parameters.push({ name, in: 'path', required: true, schema: TEXT });
+  return { parameters: merged(parameters), body, replacing };
 }
 
 const TEXT: JsonSchema = { type: 'string' };
-
-/** Describes a path parameter that no property binds from. */
-export const inPathOnly = ({ name }: PathParameter): ParameterValue => ({
-  name,
-  in: 'path',
-  required: true,
-  schema: TEXT,
-});
 
 /** Names of query parameters and of headers match in any case; in a path, `{Id}` and `{id}` are two values. */
 const merged = (parameters: readonly ParameterValue[]): ParameterValue[] =>

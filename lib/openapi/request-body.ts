@@ -1,10 +1,10 @@
 import { mustBeSent } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/endpoint';
 import { isEmptyWithoutBody } from '../binding/plan/lookup';
-import type { Plan } from '../binding/plan/plan';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { BodyValue } from './placement';
+import type { Route } from './routes';
 import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';
 
 type Kind = 'json' | 'form';
@@ -14,14 +14,13 @@ type Kind = 'json' | 'form';
  * @param mostBytes that `idempotency()` takes, if it reads the body, too.
  */
 export function requestBodyOf(
-  plan: Plan,
-  { options, operation: { examples } }: Endpoint,
-  method: string,
+  { plan, options, operation: { examples } }: Endpoint,
+  { method }: Route,
   values: readonly BodyValue[],
   from: SchemasFrom,
   mostBytes: number,
 ): object | undefined {
-  const { wholeBody } = plan;
+  const { wholeBody, sourceProperties } = plan ?? {};
   const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
   const isNeeded = values.some(value => placedIn(value)?.required);
   const contents: Record<string, object> = {};
@@ -36,7 +35,7 @@ export function requestBodyOf(
   // A form cannot hold the JSON that another property requires.
   const isForm = options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent);
   if (isForm) contents['multipart/form-data'] = formOf(values);
-  if (isForm && options.allowUrlEncoded && !plan.sourceProperties.get('form')?.some(({ codec }) => hasFile(codec)))
+  if (isForm && options.allowUrlEncoded && !sourceProperties?.get('form')?.some(({ codec }) => hasFile(codec)))
     contents['application/x-www-form-urlencoded'] = formOf(values);
   if (Object.keys(contents).length === 0) return undefined;
   return {

@@ -13,12 +13,11 @@ interface ResponseObject {
   readonly content?: object;
 }
 
+/** Responses by status. */
+type Responses = Record<string, ResponseObject>;
+
 /** Describes the responses of an operation. A status can be both a refusal and declared, with either content. */
-export function responsesOf(
-  operation: Operation,
-  request: RequestObject,
-  components: Components,
-): Record<string, ResponseObject> {
+export function responsesOf(operation: Operation, request: RequestObject, components: Components): Responses {
   const responses = refusalsOf(operation, request);
   for (const [status, declared] of Object.entries(declaredBy(operation, components))) {
     const { headers, content } = responses[status] ?? {};
@@ -29,10 +28,10 @@ export function responsesOf(
 }
 
 /** Describes the responses of the handler: those that the endpoint declares, else that there is one. */
-function declaredBy({ guard, endpoint }: Operation, components: Components): Record<string, ResponseObject> {
+function declaredBy({ guard, endpoint }: Operation, components: Components): Responses {
   const schemas = components.schemasFor({ direction: 'response' });
   const headers = guard && replayHeaders(guard);
-  const responses: Record<string, ResponseObject> = {};
+  const responses: Responses = {};
   for (const [status, codec] of endpoint?.responses ?? []) {
     // RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5: these have none, whatever the handler passes.
     const hasContent = ![204, 205, 304].includes(status);
@@ -51,7 +50,6 @@ function declaredBy({ guard, endpoint }: Operation, components: Components): Rec
 
 /** Descriptions by the first digit of a status. */
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  1: 'The request was carried out.',
   2: 'The request was carried out.',
   3: 'The result is at another address.',
 };
@@ -99,9 +97,9 @@ const retryAfter = {
 };
 
 /** Describes the refusals by their status. */
-function refusalsOf(operation: Operation, request: RequestObject): Record<string, ResponseObject> {
+function refusalsOf(operation: Operation, request: RequestObject): Responses {
   const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
-  const refusals: Record<string, ResponseObject> = {};
+  const refusals: Responses = {};
   for (const code of problemsOf(operation, request)) {
     const { status, title } = catalogue[code];
     const { description = '', headers } = refusals[status] ?? {};

@@ -46,15 +46,6 @@ interface ExpressRoute {
   readonly stack: readonly { readonly method?: string; readonly handle: unknown }[];
 }
 
-/** What the walk has found so far. */
-interface Found {
-  readonly mounts: Mounts;
-  readonly routes: Route[];
-  /** The middlewares of bindonce that are no part of a route, and whether requests for a path meet them. */
-  readonly inFront: { readonly handle: unknown; readonly isMetBy: (path: string) => boolean }[];
-  readonly routers: Set<unknown>;
-}
-
 /**
  * Finds the routes of an application or router, those of nested routers included. A path that is a regular expression
  * has no template, so its route is left out.
@@ -64,11 +55,11 @@ interface Found {
  */
 export function routesOf(app: Routed, mounts: Mounts = {}): readonly Route[] {
   checkRouters('openapi', app, mounts);
-  const found: Found = { mounts, routes: [], inFront: [], routers: new Set() };
-  walk(app, rootTemplate, [], found);
-  const others = Object.entries(mounts).filter(([, router]) => !found.routers.has(router));
-  for (const [path, router] of others) for (const prefix of templatesOf(path)) walk(router, prefix, [], found);
-  return found.routes;
+  const walk = new Walk(mounts);
+  walk.into(app, rootTemplate, []);
+  const others = Object.entries(mounts).filter(([, router]) => !walk.routers.has(router));
+  for (const [path, router] of others) for (const prefix of templatesOf(path)) walk.into(router, prefix, []);
+  return walk.routes;
 }
 
 /**
@@ -76,11 +67,8 @@ export function routesOf(app: Routed, mounts: Mounts = {}): readonly Route[] {
  * @throws TypeError for a value that is not an application or router.
  */
 export function checkRouters(owner: 'openapi' | 'apiDocs', app: unknown, mounts: Mounts = {}): void {
-  const given: readonly (readonly [string, unknown])[] = [
-    ['the first argument', app],
-    ...Object.entries(mounts).map(([path, router]) => [`${path} in the option mounts`, router] as const),
-  ];
-  for (const [what, router] of given)
+  const named = Object.entries(mounts).map(([path, router]) => [`${path} in the option mounts`, router] as const);
+  for (const [what, router] of [['the first argument', app] as const, ...named])
     if (typeof router !== 'function')
       throw new TypeError(
         `${owner}: ${what} must be an Express application or router, not ${describe(router)}. ` +
@@ -88,58 +76,65 @@ export function checkRouters(owner: 'openapi' | 'apiDocs', app: unknown, mounts:
       );
 }
 
-/** @param around the routers around this one: a router can be mounted in itself. */
-function walk(router: Routed, prefix: PathTemplate, around: readonly Routed[], found: Found): void {
-  if (around.includes(router)) return;
-  found.routers.add(router);
-  for (const layer of stackOf(router)) {
-    const { handle, route } = layer;
-    if (route) addRoutes(layer, route, prefix, found);
-    else if (isDescribed(handle))
-      found.inFront.push({ handle, isMetBy: path => matchedPart(layer, restOf(path, prefix)) !== undefined });
-    else
-      for (const [nested, path] of routersIn(layer, prefix, found.mounts))
-        walk(nested, seesOuterParameters(nested) ? path : hidden(path), [...around, router], found);
-  }
-}
+class Walk {
+  readonly routes: Route[] = [];
+  readonly routers = new Set<unknown>();
+  /** The middlewares of bindonce that are no part of a route, and whether requests for a path meet them. */
+  private readonly inFront: { readonly handle: unknown; readonly isMetBy: (path: string) => boolean }[] = [];
 
-function addRoutes(layer: Layer, route: ExpressRoute, prefix: PathTemplate, { routes, inFront }: Found): void {
-  for (const path of textsIn(route.path).flatMap(layer.regexp ? templatesOf4 : templatesOf)) {
-    const whole = path.path === '/' ? prefix : joined(prefix, path);
-    const template = { ...whole, path: whole.path || '/' };
-    const sample = sampleOf(template);
-    const met = inFront.filter(one => one.isMetBy(sample));
-    for (const method of methodsOf(route)) {
-      const own = route.stack.filter(one => one.method === undefined || one.method === method);
-      routes.push({ method, template, handlers: [...met, ...own].map(({ handle }) => handle) });
+  constructor(private readonly mounts: Mounts) {}
+
+  /** @param around the routers around this one: a router can be mounted in itself. */
+  into(router: Routed, prefix: PathTemplate, around: readonly Routed[]): void {
+    if (around.includes(router)) return;
+    this.routers.add(router);
+    for (const layer of stackOf(router)) {
+      const { handle, route } = layer;
+      const isMetBy = (path: string): boolean => matchedPart(layer, restOf(path, prefix)) !== undefined;
+      if (route) this.addRoutes(route, prefix, textsIn(route.path).flatMap(layer.regexp ? templatesOf4 : templatesOf));
+      else if (isDescribed(handle)) this.inFront.push({ handle, isMetBy });
+      else
+        for (const [nested, path] of this.routersIn(layer, prefix))
+          this.into(nested, seesOuterParameters(nested) ? path : hidden(path), [...around, router]);
     }
   }
-}
 
-/**
- * Finds the routers that a layer holds, with their whole paths; none for regular expressions.
- * @throws TypeError if Express does not keep the path of a router, and `mounts` does not name it.
- */
-function routersIn(layer: Layer, prefix: PathTemplate, mounts: Mounts): (readonly [Routed, PathTemplate])[] {
-  const router = layer.handle as Routed;
-  // Express hides an application that is mounted in another one behind a function.
-  const isApplication = router.name === 'mounted_app';
-  if (!isApplication && stackOf(router).length === 0) return [];
-  const paths = isApplication ? undefined : mountPaths(layer);
-  if (paths) return paths.map(path => [router, joined(prefix, path)]);
-  const named = Object.entries(mounts)
-    .filter(([, one]) => isApplication || one === router)
-    .flatMap(([path, one]) => templatesOf(path).map(template => [one, template] as const))
-    .filter(([, template]) => {
-      const rest = restOf(sampleOf(template), prefix);
-      return rest !== undefined && matchedPart(layer, rest) === withoutSlash(rest);
-    });
-  if (named.length === 0 && !isApplication && !layer.regexp)
+  private addRoutes(route: ExpressRoute, prefix: PathTemplate, paths: readonly PathTemplate[]): void {
+    for (const path of paths) {
+      const whole = path.path === '/' ? prefix : joined(prefix, path);
+      const template = { ...whole, path: whole.path || '/' };
+      const met = this.inFront.filter(one => one.isMetBy(sampleOf(template)));
+      for (const method of methodsOf(route)) {
+        const own = route.stack.filter(one => one.method === undefined || one.method === method);
+        this.routes.push({ method, template, handlers: [...met, ...own].map(({ handle }) => handle) });
+      }
+    }
+  }
+
+  /**
+   * Finds the routers that a layer holds, with their whole paths; none for regular expressions.
+   * @throws TypeError if Express does not keep the path of a router, and `mounts` does not name it.
+   */
+  private routersIn(layer: Layer, prefix: PathTemplate): (readonly [Routed, PathTemplate])[] {
+    const router = layer.handle as Routed;
+    // Express hides an application that is mounted in another one behind a function.
+    const isApplication = router.name === 'mounted_app';
+    if (!isApplication && stackOf(router).length === 0) return [];
+    const paths = isApplication ? undefined : mountPaths(layer);
+    if (paths) return paths.map(path => [router, joined(prefix, path)]);
+    const named = Object.entries(this.mounts)
+      .filter(([, one]) => isApplication || one === router)
+      .flatMap(([path, one]) => templatesOf(path).map(template => [one, template] as const))
+      .filter(([, template]) => {
+        const rest = restOf(sampleOf(template), prefix);
+        return rest !== undefined && matchedPart(layer, rest) === withoutSlash(rest);
+      });
+    if (named.length > 0 || isApplication || layer.regexp) return named;
     throw new TypeError(
       'openapi: Express 5.0 to 5.2 do not keep the path that a router is mounted at. Name it in `mounts`, for ' +
         "example { '/orders': ordersRouter }, or install Express 5.3.",
     );
-  return named;
+  }
 }
 
 /** Returns the paths that a router is mounted at; undefined if Express does not keep them. */

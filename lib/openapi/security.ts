@@ -1,5 +1,6 @@
 import type { Endpoint } from '../binding/endpoint';
 import type { SecurityRequirement } from '../binding/operation-options';
+import type { SourceProperty } from '../binding/plan/source-properties';
 import type { OpenApiOptions } from './openapi-options';
 
 const ANYONE: SecurityRequirement = {};
@@ -39,7 +40,7 @@ export class Security {
     if (needsCaller(endpoint))
       return isForAll && ofCallers.length === security.length ? undefined : this.checked(ofCallers);
     if (isForAll && endpoint.allowAnonymous !== true) return undefined;
-    if (readsCaller(endpoint)) return [ANYONE, ...this.checked(ofCallers)];
+    if (boundOf(endpoint).length > 0) return [ANYONE, ...this.checked(ofCallers)];
     return endpoint.allowAnonymous === true ? [] : undefined;
   }
 
@@ -55,13 +56,10 @@ export class Security {
   }
 }
 
-/** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
-const needsCaller = ({ options, plan }: Endpoint): boolean =>
-  !options.allowAnonymous ||
-  (['claim', 'permission'] as const).some(source =>
-    plan?.sourceProperties.get(source)?.some(({ required }) => required),
-  );
+/** Returns what an endpoint binds of its caller. */
+const boundOf = ({ plan }: Endpoint): readonly SourceProperty[] =>
+  (['claim', 'permission'] as const).flatMap(source => plan?.sourceProperties.get(source) ?? []);
 
-/** Returns true if the endpoint binds a claim or a permission of callers who have one. */
-const readsCaller = ({ plan }: Endpoint): boolean =>
-  plan?.sourceProperties.has('claim') === true || plan?.sourceProperties.has('permission') === true;
+/** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
+const needsCaller = (endpoint: Endpoint): boolean =>
+  !endpoint.options.allowAnonymous || boundOf(endpoint).some(({ required }) => required);
