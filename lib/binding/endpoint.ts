@@ -6,11 +6,10 @@ import type { Endpoint as BoundEndpoint, ResolvedOptions } from './input/endpoin
 import type { OperationOptions } from './operation-options';
 import { bindingSnapshot, resolveOptions, type BindingOptions } from './options';
 import { CodecTable } from './plan/codec-table';
-import { refuseWithoutForm } from './plan/form-only';
+import { refuseWithoutForm } from './plan/checks';
 import { planFor } from './plan/plan';
 import { RequestBinder } from './request-binder';
-import { instanceCodecs, type CodecOfInstance } from './responses/instance-codecs';
-import { responseCodecs, type ResponseCodecs } from './responses/json-writer';
+import { instanceCodecs, responseCodecs, type CodecOfInstance, type ResponseCodecs } from './responses/json-writer';
 import { isSchema } from './types/assert-type';
 import { classNameOf } from './types/class-name';
 import type { AnyType } from './types/property-type';
@@ -42,7 +41,8 @@ export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRe
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, options, owner) : undefined;
   if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
-  if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
+  if (plan && isBuiltIn(binder) && !options.allowMultipart)
+    refuseWithoutForm(classNameOf(Dto) || 'dto', plan.sourceProperties.get('form') ?? [], plan.sourcesOf);
   return {
     Dto,
     options,

@@ -11,7 +11,7 @@ import { checkOperation, type OperationOptions } from './operation-options';
 import { FIELD_SOURCES } from './plan/source-properties';
 import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
-import { SerializerContext } from './responses/serializer-context';
+import type { SerializerContext } from './responses/serializer-context';
 import type { AnyType } from './types/property-type';
 import {
   mergeSerializer,
@@ -131,7 +131,8 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
     accepts: value => Array.isArray(value) && value.every(isParser),
   },
   ...serializerRules,
-  serializerContext: { expects: 'a result of serializerContext()', accepts: value => SerializerContext.is(value) },
+  // One of another copy of this package is one, too.
+  serializerContext: objectWith('a result of serializerContext()', 'read', 'write'),
   responses: responsesRule,
   claims: fn,
   permissions: fn,

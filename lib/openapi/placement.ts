@@ -1,7 +1,7 @@
 import { mustBeSent, schemaOfNames } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/endpoint';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
-import type { SourceProperty } from '../binding/plan/source-properties';
+import type { SourceProperty, SourcesOfProperty } from '../binding/plan/source-properties';
 import { hasFile, notNull, takesFiles, type Codec } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import type { Source } from '../problems/problem';
@@ -36,12 +36,13 @@ interface RouteOfDto {
   readonly from: SchemasFrom;
 }
 
-type Sources = ReadonlyMap<Source, SourceProperty>;
+type Sources = SourcesOfProperty;
 
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(endpoint: Endpoint | undefined, { method, template }: Route, from: SchemasFrom) {
   const { plan, options } = endpoint ?? {};
-  const all = [...(plan?.sourcesOf.values() ?? [])];
+  const whole = plan?.wholeBody?.member.property;
+  const all = [...(plan?.sourcesOf ?? [])].flatMap(([property, sources]) => (property === whole ? [] : [sources]));
   const takesForm = options?.allowMultipart === true;
   const [needsForm, needsJson] = [takesForm && all.some(isSentInForm), all.some(isSentInJson)];
   // A property that takes the whole body leaves the query to the others.
@@ -90,8 +91,10 @@ function isSentInJson(sources: Sources): boolean {
 
 /** Decides where a client sends the value of one property: in the place that its declaration names first. */
 function* placesOf(sources: Sources, route: RouteOfDto): Generator<ParameterValue | BodyValue, void> {
-  const [root] = [...sources].filter(([, { isRoot }]) => isRoot);
-  if (root) return yield* placesOfRoot(...root, route);
+  for (const source of ['form', 'query'] as const) {
+    const root = sources.get(source);
+    if (root?.isRoot) return yield* placesOfRoot(source, root, route);
+  }
   const outside = (['header', 'cookie'] as const).find(source => sources.has(source));
   if (outside) {
     const value = valueOf(sources.get(outside), outside, route.from);
@@ -180,7 +183,7 @@ function namesOf(
   return Object.entries(properties as Record<string, JsonSchema>).flatMap(([property, schema]): Value[] => {
     const own = name === '' ? property : `${name}.${property}`;
     const isRequired = required && (names as readonly string[]).includes(property);
-    const member = type.kind === 'object' ? type.fieldAt(property)?.codec : undefined;
+    const member = type.kind === 'object' ? type.fields.find(one => one.bindName === property)?.codec : undefined;
     const holdsFiles = member && !takesFiles(member) && hasFile(member);
     const below = holdsFiles ? namesOf(member, own, isRequired, schemas, within) : undefined;
     const text = member ? schemaOfText(member, schema, schemas) : withoutNull(schema);

@@ -21,9 +21,9 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_685, 50, ['idempotency']],
-  body: [1_235, 19, ['body']],
-  binding: [5_650, 96, ['binding']],
+  idempotency: [3_680, 50, ['idempotency']],
+  body: [965, 13, ['body']],
+  binding: [4_865, 65, ['binding']],
   openapi: [1_100, 14, ['openapi']],
   client: [451, 8, ['client', 'client.ts']],
   cli: [250, 5, ['cli']],

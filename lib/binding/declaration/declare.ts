@@ -32,10 +32,10 @@ type Bound<T, O> = O extends { default: infer D } ? (undefined extends D ? T | u
 interface NoOptions {
   readonly required?: undefined;
 }
-type OptionsOf<X, K extends keyof typeof OPTIONS> = Pick<PropertyOptions<Infer<X>>, (typeof OPTIONS)[K][number]>;
+type OptionsOf<X, K extends PropertyKind> = Pick<PropertyOptions<Infer<X>>, (typeof OPTIONS)[K][number]>;
 
-/** Declares a property that has the options of a group. */
-type Declare<K extends keyof typeof OPTIONS> = <
+/** Declares a property of a kind. */
+type Declare<K extends PropertyKind> = <
   X extends AnyType,
   const O extends OptionsOf<X, K> = NoOptions & OptionsOf<X, K>,
 >(
@@ -46,25 +46,28 @@ type Declare<K extends keyof typeof OPTIONS> = <
 /** Declares a property that takes a whole source. */
 type DeclareWhole = <X extends AnyType>(type: X) => Property<Infer<X>>;
 
-const declaring = (kind: PropertyKind) => (type: AnyType, options?: PropertyOptions) => property(kind, type, options);
+const declaring =
+  <K extends PropertyKind>(kind: K): Declare<K> =>
+  (type: AnyType, options?: PropertyOptions) =>
+    property(kind, type, options);
 
 /**
  * Binds from the JSON body, a form field, a route parameter or a query parameter (or those of them that the option
  * `fieldSources` names); a later source overwrites an earlier one: `?amount=9999` replaces the body's amount.
  */
-export const field = declaring('field') as Declare<'field'>;
+export const field = declaring('field');
 
 /** Binds from the JSON body only: no form, route or query can set or replace the value. */
-export const jsonField = declaring('jsonField') as Declare<'jsonField'>;
+export const jsonField = declaring('jsonField');
 
 /** Binds from a form field only. */
-export const formField = declaring('formField') as Declare<'single'>;
+export const formField = declaring('formField');
 
 /** Binds from a query parameter only. */
-export const queryParam = declaring('queryParam') as Declare<'single'>;
+export const queryParam = declaring('queryParam');
 
 /** Binds from a route parameter only. */
-export const routeParam = declaring('routeParam') as Declare<'single'>;
+export const routeParam = declaring('routeParam');
 
 /** Binds the whole JSON body to this property; no other property then binds from JSON. */
 export const fromBody = declaring('fromBody') as DeclareWhole;
@@ -86,18 +89,18 @@ export const fromQuery = declaring('fromQuery') as DeclareWhole;
  * claim can send any value in body, form, route or query: never declare a property that decides about identity or
  * rights like this.
  */
-export const fromClaim = declaring('fromClaim') as Declare<'named'>;
+export const fromClaim = declaring('fromClaim');
 
 /**
  * Binds from a request header; with `required: false` also from body, form, route and query, unless `fallback: false`.
  */
-export const fromHeader = declaring('fromHeader') as Declare<'named'>;
+export const fromHeader = declaring('fromHeader');
 
 /**
  * Binds from a cookie (RFC 6265); with `required: false` also from body, form, route and query, unless `fallback:
  * false`.
  */
-export const fromCookie = declaring('fromCookie') as Declare<'named'>;
+export const fromCookie = declaring('fromCookie');
 
 /**
  * Binds true if the caller has the permission. Otherwise, that is a failure (400, among all others), or the value

@@ -1,8 +1,7 @@
 import type { AnyType, Infer } from '../types/property-type';
 import { field, type Property } from './declare';
-import { defaultOf } from './default-value';
 import { declarationsIn, declareProperty } from './declarations';
-import type { PropertySpec } from './property';
+import { defaultOf, type PropertySpec } from './property';
 
 /** The declarations of a dto: a bare type is `field(type)`. */
 export type Shape = Readonly<Record<string, Property<unknown> | AnyType>>;

@@ -2,7 +2,7 @@ import type { Source } from '../../problems/problem';
 import { classNameOf } from '../types/class-name';
 import type { Codec, CodecMember } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
-import { propertiesOf } from './class-properties';
+import { propertiesOf } from './declarations';
 import { namingErrors } from './declaration-error';
 import type { PropertySpec } from './property';
 

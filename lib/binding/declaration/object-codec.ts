@@ -1,19 +1,21 @@
-import { finderOf } from '../reading/name-parts';
 import { classCheckOf } from '../types/class-check';
 import { classNameOf } from '../types/class-name';
-import type { ObjectCodec } from '../types/codec';
+import type { CodecMember, ObjectCodec } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
-import { propertiesOf } from './class-properties';
+import { completion, instancesOf, propertiesOf } from './declarations';
 import { checkJsonNames } from './declaration-error';
-import { completion, instancesOf } from './instances';
 import { membersOf } from './members';
 import type { PropertyKind } from './property';
 
-/** Makes the codec of a dto class that is nested in another one, or used in a response. */
-export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs): ObjectCodec {
+/**
+ * Makes the codec of a dto class that is nested in another one, or used in a response.
+ * @param tag a property that the class does not declare.
+ */
+export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs, tag?: CodecMember): ObjectCodec {
+  const name = classNameOf(Dto);
   const codec = {
     kind: 'object',
-    name: classNameOf(Dto) || 'object',
+    name: name || 'object',
     Dto,
     create: instancesOf<object>(Dto as DtoClass<object>),
     complete: completion(Dto),
@@ -21,14 +23,14 @@ export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs): ObjectCodec
     notNestable: notNestable(Dto),
     members: [],
     fields: [],
-    fieldAt: () => undefined,
   } satisfies ObjectCodec;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
-    const members = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
-    checkJsonNames(classNameOf(Dto), members);
-    const fields = members.filter(({ spec }) => isField(spec.kind));
-    Object.assign(codec, { members, fields, fieldAt: finderOf(fields, ({ bindName }) => bindName) });
+    const own = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
+    const tags = tag ? [tag] : [];
+    checkJsonNames(name, [...tags, ...own]);
+    const fields = [...tags, ...own.filter(({ spec }) => isField(spec.kind))];
+    Object.assign(codec, { members: [...tags, ...own], fields });
   });
   return codec;
 }

@@ -5,7 +5,7 @@ import { receive } from '../../body/receive';
 import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../../basics/awaitable';
-import type { BodyUse } from '../plan/parts';
+import type { BodyUse } from '../plan/plan';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { canBeStreamed, formIn, streamForm } from './form-body';
 import { accepts, textIn, unsupported, type Incoming } from './incoming';

@@ -1,10 +1,10 @@
-import { formLeftAsText, tooManyFields } from '../../body/content/errors';
 import { valuesByName, type Form } from '../../body/form/form';
 import { readForm } from '../../body/form/read-form';
+import { formLeftAsText } from '../../body/left-behind';
 import { isUntouched, receivedAsForm } from '../../body/receive';
 import { checkDeclaredLength, chunksOf } from '../../body/stream/chunks';
 import { openReceived, type Received } from '../../body/stream/received';
-import { readPairs, type Pair } from '../../body/content/urlencoded';
+import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { convertedText } from '../reading/json-text';
 import type { ResolvedLimits } from '../reading/limits';

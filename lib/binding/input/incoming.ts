@@ -5,7 +5,7 @@ import type { BodyKind, MediaType } from '../../body/content/media-type';
 import { allBytes, type Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
-import type { BodyUse } from '../plan/parts';
+import type { BodyUse } from '../plan/plan';
 import type { ResolvedLimits } from '../reading/limits';
 import type { ResolvedOptions } from './endpoint';
 

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import multer, { type Multer } from 'multer';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
-import { storageProblem } from '../../body/spool/storage-problem';
+import { storageProblem } from '../../body/spool/temporary-folder';
 import { filesHeldIn, holdingOf } from '../../body/stream/holding';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';

@@ -1,17 +1,13 @@
 import { schemaCodec } from '../types/schema';
-import { assertType, isParsable, isSchema } from '../types/assert-type';
-import { parsableCodec } from '../types/parsable';
+import { assertType, isParsable, isSchema, remedyFor } from '../types/assert-type';
 import { objectCodec } from '../declaration/object-codec';
 import { isDto } from '../declaration/declarations';
 import { namingErrors } from '../declaration/declaration-error';
-import type { NamingPolicy } from '../types/naming-policy';
-import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
-import type { ValueParser } from '../types/value-parser';
+import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
+import { parsableCodec, replacedCodec, type ValueParser } from '../types/value-parser';
 import { classNameOf } from '../types/class-name';
 import type { Codec } from '../types/codec';
 import { type AnyType, type Codecs, type Infer, isValueType } from '../types/property-type';
-import { remedyFor } from '../types/class-remedy';
-import { replacedCodec } from '../types/replaced-codec';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {

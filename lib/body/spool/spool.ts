@@ -2,8 +2,7 @@ import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { ClientGone } from '../../http/exchange-end';
-import { onDisk } from './storage-problem';
-import { unnamedFile } from './temporary-folder';
+import { onDisk, unnamedFile } from './temporary-folder';
 
 /** Bytes that are read at once. */
 const PIECE = 262_144;
@@ -44,11 +43,10 @@ export class Spool {
   async *chunks(): AsyncGenerator<Buffer, void> {
     for (let position = 0; position < this.size;) {
       if (!this.isOpen) throw new ClientGone();
-      const { buffer, bytesRead } = await onDisk(() =>
-        this.file.read(Buffer.allocUnsafe(PIECE), 0, Math.min(PIECE, this.size - position), position),
-      );
+      const piece = Buffer.allocUnsafe(Math.min(PIECE, this.size - position));
+      const { bytesRead } = await onDisk(() => this.file.read(piece, 0, piece.length, position));
       position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+      yield piece.subarray(0, bytesRead);
     }
   }
 

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { StorageEngine } from 'multer';
 import objectHash from 'object-hash';
 import { isJsonType, mediaTypeIn } from '../../body/content/media-type';
-import { fileOf } from '../../body/form/fields';
+import { fileOf } from '../../body/form/form';
 import { readForm } from '../../body/form/read-form';
 import { Holding } from '../../body/stream/holding';
 import { openReceived, type ReceivedBytes } from '../../body/stream/received';

@@ -140,7 +140,7 @@ describe('read', () => {
 
   it.each([
     [Buffer.from('1'), 'bytes: call toString() on them.'],
-    [{ n: 1 }, 'a value of type object.'],
+    [{ n: 1 }, 'an object with n.'],
   ])('says that it takes text: %j', async (given, what) => {
     await expect(serializerContext({ request: long }).read(given as unknown as string)).rejects.toThrow(
       new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${what}`),

@@ -7,8 +7,8 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'the handler gets its body, and runs once',
     mutant: {
-      file: 'lib/body/stream/put-back.ts',
-      find: '  req.unshift(bytes);\n',
+      file: 'lib/body/stream/received.ts',
+      find: '    req.unshift(received.bytes);\n',
       replace: '',
     },
   },
@@ -17,8 +17,8 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'express.json of what is on disk meanwhile',
     mutant: {
-      file: 'lib/body/stream/put-back.ts',
-      find: '    req.unshift(piece);\n',
+      file: 'lib/body/stream/received.ts',
+      find: '      req.unshift(piece);\n',
       replace: '',
     },
   },
@@ -170,9 +170,9 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/binding/acceptance/permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
-      file: 'lib/binding/sources/permission.ts',
-      find: "held.has(name) || (required ? input.locationOf('permission', name).failMissing(permission.missing) : false),",
-      replace: 'held.has(name),',
+      file: 'lib/binding/sources/caller.ts',
+      find: 'held.has(name) || (required ? fail(name) : false);',
+      replace: 'held.has(name);',
     },
   },
 ];

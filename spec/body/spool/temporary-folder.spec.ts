@@ -77,8 +77,6 @@ describe.each(disks)('a disk that %s', (_title, make, status, type) => {
 
   it.each([
     ['a body is spooled by idempotency()', '/guarded', {}],
-    ['a body in chunks is spooled by idempotency()', '/guarded', { 'Transfer-Encoding': 'chunked' }],
-    ['files are uploaded to disk', '/disk', {}],
     ['files are uploaded to disk in chunks', '/disk', { 'Transfer-Encoding': 'chunked' }],
   ])('is a problem where %s; nothing is left, and the server goes on', async (_what, path, framing) => {
     for (let round = 0; round < 3; round++) {
@@ -97,12 +95,6 @@ describe.each(disks)('a disk that %s', (_title, make, status, type) => {
 });
 
 describe('a temporary folder', () => {
-  const readOnly = SmallDisk.mount(1);
-  readOnly?.protect();
-  afterAll(() => {
-    readOnly?.unmount();
-  });
-  const onReadOnlyDisk = (): Disk => ({ path: readOnly?.path ?? '', remove: () => undefined });
   const closed = (): Disk => {
     const disk = folder();
     chmodSync(disk.path, 0o500);
@@ -113,7 +105,6 @@ describe('a temporary folder', () => {
     ['is missing', missing, 'ENOENT'],
     ['may not be written to', closed, process.getuid?.() === 0 ? 'ENOENT' : 'EACCES'],
   ];
-  if (readOnly) rows.push(['is on a disk that can only be read', onReadOnlyDisk, 'EROFS']);
 
   const unavailable = async (server: NodeProcess, path: string): Promise<void> => {
     const answer = await post(server.url, path, {});

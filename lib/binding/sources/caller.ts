@@ -1,31 +1,31 @@
 import type { Claims } from '../../principal/principal';
+import type { ValueSource } from '../input/binder-context';
+import type { SourceProperty } from '../plan/source-properties';
 import { asJson } from '../reading/json-text';
 import type { Location } from '../reading/location';
-import type { SourceProperty } from '../plan/source-properties';
-import { readOptionalJson } from '../types/read-json';
-import { readItems, readText } from '../types/read-text';
+import { NameTree } from '../reading/name-tree';
 import { isCollection, needsExactNumbers, notNull, takesNull } from '../types/codec';
 import { isRounded } from '../types/numbers';
-import type { ValueSource } from './request-input';
+import { readOptionalJson } from '../types/read-json';
+import { readNamed, readText } from '../types/read-names';
 
 /** The claims of the caller; claim types are case-insensitive. */
 export const claim: ValueSource = {
   name: 'claim',
   missing: 'The caller does not have this claim.',
-  read(input, sourceProperties, found) {
-    const claims = input.options.claims(input.req);
+  read(context, members, values) {
+    const claims = context.endpoint.options.claims(context.req);
     if (!claims) return;
     const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
-    const valueOf = (type: string): unknown => ownOrInherited(claims, type) ?? byType.get(type.toLowerCase());
-    for (const sourceProperty of sourceProperties) {
-      const { index, name, codec } = sourceProperty;
-      const value = valueOf(name);
+    for (const member of members) {
+      const { index, name, anyCase, codec } = member;
+      const value = ownOrInherited(claims, name) ?? byType.get(anyCase);
       if (value === undefined || (value === null && !takesNull(codec))) continue;
       // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
-      found.clear(index);
+      values[index] = undefined;
       const takesArray = isCollection(codec) || notNull(codec).kind === 'schema';
       if (Array.isArray(value) && value.length === 0 && !takesArray) continue;
-      found.put(index, readClaim(claimValue(value, takesArray), sourceProperty, input.locationOf('claim', name)));
+      context.put(values, member, readClaim(claimValue(value, takesArray), member, context.locationOf('claim', name)));
     }
   },
 };
@@ -42,24 +42,34 @@ function claimValue(value: unknown, takesArray: boolean): unknown {
 }
 
 /** Reads a claim. Each element of an array is one value; only a single text may hold several values. */
-function readClaim(value: unknown, sourceProperty: SourceProperty, location: Location): unknown {
-  const { codec } = sourceProperty;
-  if (isReadAsJson(value, sourceProperty))
-    return readOptionalJson(
-      sourceProperty,
-      isCollection(codec) && value !== null ? [value].flat() : value,
-      location.asJson(),
-    );
+function readClaim(value: unknown, member: SourceProperty, at: Location): unknown {
+  const { codec } = member;
+  if (isReadAsJson(value, codec))
+    return readOptionalJson(member, isCollection(codec) && value !== null ? [value].flat() : value, at.asJson());
   return Array.isArray(value)
-    ? readItems(sourceProperty, value.map(String), location)
-    : readText(sourceProperty, [String(value)], location);
+    ? readText(codec, value.map(String), false, at)
+    : readNamed(member, NameTree.leaf([String(value)]), at);
 }
 
 /** Returns true if a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
-function isReadAsJson(value: unknown, { codec }: SourceProperty): boolean {
+function isReadAsJson(value: unknown, codec: SourceProperty['codec']): boolean {
   if (notNull(codec).kind === 'schema') return typeof value !== 'string';
   const values = [value].flat();
   // The parser of the token may have rounded a number.
   const hasRounded = values.some(one => typeof one === 'number' && isRounded(one));
   return values.some(one => typeof one === 'object') || (hasRounded && needsExactNumbers(codec));
 }
+
+/**
+ * The permissions of the caller: true if the caller has the permission of that exact name. No other source binds to
+ * such a property, so nothing that a client sends can set it.
+ */
+export const permission: ValueSource = {
+  name: 'permission',
+  missing: 'The caller does not have this permission.',
+  read(context, members, values) {
+    const held = new Set(context.endpoint.options.permissions(context.req));
+    const fail = (name: string): unknown => context.locationOf('permission', name).failMissing(permission.missing);
+    for (const { index, name, required } of members) values[index] = held.has(name) || (required ? fail(name) : false);
+  },
+};

@@ -83,12 +83,12 @@ it('a dto that takes nothing from the query does not look at it', async () => {
   expect((await bind(Body, { form: 'a=1', path: '/?a=%E9' }, urlEncoded)).dto).toEqual({ all: { a: '1' } });
 });
 
-it('values without an index are in the order sent, in every spelling of their names', async () => {
+it('values without an index come first: those of the name itself, then those of the name with brackets', async () => {
   for (const [text, t] of [
-    ['t[]=b&t=c', ['b', 'c']],
+    ['t[]=b&t=c', ['c', 'b']],
     ['t=c&t[]=b', ['c', 'b']],
-    ['t[]=1&T=2&t[]=3&t=4', ['1', '2', '3', '4']],
-    ['t[1]=4&t[]=b&t[0]=3&t=c', ['b', 'c', '3', '4']],
+    ['t[]=1&T=2&t[]=3&t=4', ['2', '4', '1', '3']],
+    ['t[1]=4&t[]=b&t[0]=3&t=c', ['c', 'b', '3', '4']],
   ] as const) {
     expect((await bind(Query, { method: 'GET', path: `/?${text}` })).dto).toEqual({ t });
     expect((await bind(Nested, { path: `/?${text}`, form: text }, urlEncoded)).dto).toEqual({

@@ -1,18 +1,7 @@
 import express from 'express';
 import { Keyv } from 'keyv';
 import multer from 'multer';
-import {
-  dto,
-  field,
-  file,
-  fromForm,
-  idempotency,
-  int,
-  list,
-  string,
-  type BindingOptions,
-  type DtoClass,
-} from '../../../lib';
+import { dto, file, fromForm, idempotency, int, list, string, type BindingOptions } from '../../../lib';
 import { ask, type Sent } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
@@ -42,21 +31,6 @@ it.each([
   const order = bound && 'order' in bound ? bound.order : bound;
   expect(order).toMatchObject({ title: 't', line: LINE, more: [LINE, LINE] });
   expect(order?.photo.buffer.toString()).toBe('{"not":"JSON here"}');
-});
-
-const front = field(file, { bindFrom: 'photo.front' });
-const taken = field(Line, { bindFrom: 'photo.line' });
-it.each<[string, DtoClass<unknown>]>([
-  ['first', class extends dto({ front, taken }) {}],
-  ['last', class extends dto({ taken, front }) {}],
-])('a JSON part is a file where its own name is declared as one, and another begins alike: %s', async (_which, Dto) => {
-  const multipart = [
-    ['photo.front', json({})],
-    ['Photo[line]', json(LINE)],
-  ] as const;
-  const bound = { front: expect.objectContaining({ fieldname: 'photo.front', size: 2 }) as unknown, taken: LINE };
-  expect((await bind(Dto, { multipart }, forms)).dto).toEqual(bound);
-  expect((await bind(dto({ all: fromForm(Dto) }), { multipart }, forms)).dto).toEqual({ all: bound });
 });
 
 it.each<[string, File, string]>([
