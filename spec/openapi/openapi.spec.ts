@@ -438,78 +438,50 @@ describe('openapi()', () => {
     });
   });
 
-  it.each<[string, () => unknown, string]>([
+  const of = (options: unknown, app: unknown = express()): unknown => openapi(app as never, options as OpenApiOptions);
+  const posting = (...handlers: unknown[]): unknown =>
+    of({ info }, express().post('/', ...(handlers as RequestHandler[])));
+  const example = "Write openapi(app, { info: { title: 'Orders', version: '1.0.0' } }).";
+  const noRouter = 'must be an Express application or router, not';
+
+  it.each<[() => unknown, string]>([
+    [() => of({ info }, {}), `openapi: the first argument ${noRouter} an object. Pass what express() or `],
     [
-      'something that is not an application',
-      () => openapi({} as never, { info }),
-      'openapi: the first argument must be an Express application or router, not an object. Pass what express() or ',
+      () => of({ info, mounts: { '/a': null } }),
+      `openapi: /a in the option mounts ${noRouter} null. Pass what express()`,
     ],
+    [() => of(undefined), `openapi: the options are missing. ${example}`],
+    [() => of({}), `openapi: the option info is missing. ${example}`],
     [
-      'a mount that is not a router',
-      () => openapi(express(), { info, mounts: { '/a': null as never } }),
-      'openapi: /a in the option mounts must be an Express application or router, not null. Pass what express() or ',
+      () => of({ info: { title: 'Orders' } }),
+      'openapi: info must be { title, version }, not an object with title. Write',
     ],
+    [() => of({ inf: info }), 'openapi: there is no option "inf"; did you mean "info"? Write openapi(app, { info: {'],
+    [() => of(express(), { info }), 'openapi: options must be an object, not a function. Write openapi(app, { info: {'],
+    [() => of({ info, title: 'x' }), 'openapi: there is no option "title"'],
     [
-      'a schema that JSON Schema cannot say',
-      () => openapi(express().post('/', bindRequest(dto({ a: field(list(dto({ at: z.date() }))) }))), { info }),
+      () => posting(bindRequest(dto({ a: field(list(dto({ at: z.date() }))) }))),
       'openapi: POST /: property a: property at: this schema of zod cannot be written as JSON Schema (Date cannot be ' +
         'represented in JSON Schema). Pass jsonSchemaOf',
     ],
     [
-      'a response that JSON Schema cannot say',
-      () => openapi(express().get('/', bindRequest(dto({}), { responses: { 200: z.date() } })), { info }),
-      'openapi: GET /: response 200: this schema of zod cannot be written as JSON Schema',
+      () => posting(bindRequest(dto({}), { responses: { 200: z.date() } })),
+      'openapi: POST /: response 200: this schema of zod cannot be written as JSON Schema',
     ],
+    [() => posting(idempotency({ swaggerHeaderType: class Key {} })), 'openapi: POST /: '],
     [
-      'two endpoints of one name',
-      () => {
-        const app = express();
-        for (const path of ['/a', '/b']) app.get(path, bindRequest(dto({ a: int }), { openapi: { operationId: 'x' } }));
-        return openapi(app, { info });
-      },
-      'openapi: GET /a and GET /b have the same operationId, "x". Give each endpoint one of its own, or none.',
-    ],
-    [
-      'no options',
-      () => openapi(express(), undefined as unknown as OpenApiOptions),
-      "openapi: the options are missing. Write openapi(app, { info: { title: 'Orders', version: '1.0.0' } }).",
-    ],
-    [
-      'no info',
-      () => openapi(express(), {} as OpenApiOptions),
-      "openapi: the option info is missing. Write openapi(app, { info: { title: 'Orders', version: '1.0.0' } }).",
-    ],
-    [
-      'info without a version',
-      () => openapi(express(), { info: { title: 'Orders' } } as OpenApiOptions),
-      'openapi: info must be { title, version }, not an object with title. Write openapi(app, { info: {',
-    ],
-    [
-      'another name for info',
-      () => openapi(express(), { inf: info } as unknown as OpenApiOptions),
-      'openapi: there is no option "inf"; did you mean "info"? Write openapi(app, { info: {',
-    ],
-    [
-      'the application after its options',
-      () => openapi({ info } as never, express() as unknown as OpenApiOptions),
-      'openapi: options must be an object, not a function. Write openapi(app, { info: {',
-    ],
-    [
-      'an unknown option',
-      () => openapi(express(), { info, title: 'x' } as OpenApiOptions),
-      'openapi: there is no option "title"',
-    ],
-    [
-      'an unknown option of an operation',
       () => bindRequest(dto({ a: int }), { openapi: { sumary: 'x' } as object }),
       'bindRequest: openapi: there is no option "sumary"; did you mean "summary"?',
     ],
     [
-      'a type of the key that nothing reads',
-      () => openapi(express().post('/', idempotency({ swaggerHeaderType: class Key {} })), { info }),
-      'openapi: POST /: ',
+      () => {
+        const app = express();
+        for (const path of ['/a', '/b']) app.get(path, bindRequest(dto({ a: int }), { openapi: { operationId: 'x' } }));
+        return of({ info }, app);
+      },
+      'openapi: GET /a and GET /b have the same operationId, "x". Give each endpoint one of its own, or none.',
     ],
-  ])('refuses %s', (_what, make, message) => {
+  ])('refuses %s: %s', (make, message) => {
     expect(make).toThrow(message);
   });
 
