@@ -1,15 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Request } from 'express';
 import multer, { type Multer } from 'multer';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
-import { storageProblem } from '../../body/spool/temporary-folder';
+import { makeTemporaryFolder, PREFIX, storageProblem, type TemporaryFolder } from '../../body/spool/temporary-folder';
 import { filesHeldIn, holdingOf } from '../../body/stream/holding';
-import { onExchangeEnd } from '../../http/exchange-end';
+import { ClientGone, onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
-import { DiskStorage, uploadDirectory } from './disk-storage';
 
 /** Where uploaded files go. */
 export interface UploadOptions {
@@ -99,7 +105,11 @@ export function uploadReader(
   return { readUpload, formBytes };
 }
 
-/** Checks where files go. @returns the folder; undefined for the memory. */
+/**
+ * Checks where files go, and makes their folder if it does not exist.
+ * @returns the folder; undefined for the memory.
+ * @throws TypeError for an invalid option, and for a folder that cannot be made or written to.
+ */
 function directoryFor(uploads: UploadOptions): string | undefined {
   if ('_handleFile' in uploads)
     throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.');
@@ -107,9 +117,23 @@ function directoryFor(uploads: UploadOptions): string | undefined {
     storage: oneOf('memory', 'disk'),
     directory: { expects: 'a path', accepts: value => typeof value === 'string' && value !== '' },
   });
-  if (uploads.storage === 'disk') return uploadDirectory(uploads.directory);
-  if (uploads.directory === undefined) return undefined;
-  throw new TypeError("bindRequest: uploads.directory has an effect only with storage: 'disk'; add that.");
+  const { storage, directory = tmpdir() } = uploads;
+  if (storage !== 'disk' && uploads.directory !== undefined)
+    throw new TypeError("bindRequest: uploads.directory has an effect only with storage: 'disk'; add that.");
+  if (storage !== 'disk') return undefined;
+  try {
+    mkdirSync(directory, { recursive: true });
+    // Only making something tells whether it can be written to.
+    rmdirSync(mkdtempSync(join(directory, PREFIX)));
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const mistake =
+      `bindRequest: the folder for uploads ${JSON.stringify(directory)} cannot be written to (${message}). ` +
+      'Name a folder in uploads.directory to which the user of this process may write.';
+    // A full disk may have room again, and answers with a problem until then.
+    if (code !== 'ENOSPC') throw new TypeError(mistake, { cause });
+  }
+  return directory;
 }
 
 /** Returns the limits of the endpoint, and those of a Multer where they are lower or the only ones. */
@@ -128,3 +152,43 @@ const isMemoryStorage = (storage: multer.StorageEngine): boolean =>
 
 const isMulter = (uploads: UploadOptions | Multer): uploads is Multer =>
   typeof (uploads as Partial<Multer>).any === 'function';
+
+/**
+ * Bytes of a file that may wait in memory for a write to end: the next write takes them all, and each costs 200 µs,
+ * however short it is.
+ */
+const WAITING = 262_144;
+
+/** Stores the files of one form in a folder of their own, which only the user of this process can open. */
+class DiskStorage implements multer.StorageEngine {
+  private folder: Promise<TemporaryFolder> | undefined;
+  private isOver = false;
+
+  constructor(private readonly parent: string) {}
+
+  _handleFile(...[, { stream }, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
+    this.store(stream).then(stored => done(null, stored), done);
+  }
+
+  _removeFile(...[, { path }, done]: Parameters<multer.StorageEngine['_removeFile']>): void {
+    unlink(path).then(() => done(null), done);
+  }
+
+  /** Removes all files that still exist. Later ones are not stored: nothing would remove them. */
+  async remove(): Promise<void> {
+    this.isOver = true;
+    const folder = await this.folder?.catch(() => undefined);
+    await folder?.remove();
+  }
+
+  private async store(content: Readable): Promise<Partial<Express.Multer.File>> {
+    // An earlier middleware (a timeout) may have answered while parts before this file were read.
+    if (this.isOver) throw new ClientGone();
+    const { path: destination } = await (this.folder ??= makeTemporaryFolder(this.parent));
+    const filename = randomBytes(16).toString('hex');
+    const path = join(destination, filename);
+    const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WAITING });
+    await pipeline(content, file);
+    return { destination, filename, path, size: file.bytesWritten };
+  }
+}
