@@ -59,7 +59,6 @@ const long = [
   'spec/idempotency/stores/memory-responses.spec.ts',
   'spec/idempotency/run/publish.spec.ts',
   'spec/matrix/matrix.spec.ts',
-  'spec/testing/async-mistakes.spec.ts',
   'spec/testing/mistakes.spec.ts',
   'spec/testing/sqlite-leases.spec.ts',
 ];
