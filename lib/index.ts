@@ -1,17 +1,7 @@
 import BigNumber = require('bignumber.js');
 
-export {
-  bind,
-  bindRequest,
-  configure,
-  cookieValue,
-  headerValue,
-  idempotency,
-  queryValue,
-  routeValue,
-  type Configuration,
-  type Configured,
-} from './configure';
+export { bind, bindRequest, configure, idempotency, type Configuration, type Configured } from './configure';
+export { cookieValue, headerValue, queryValue, routeValue } from './configure';
 
 export { apiDocs } from './openapi/api-docs';
 export { openapi, type OpenApiDocument } from './openapi/openapi';
@@ -30,22 +20,9 @@ export { postgresLeases, type PostgresLeasesOptions, type PostgresPool } from '.
 export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis/leases';
 export type { RedisClient } from './idempotency/stores/redis/client';
 
-export {
-  field,
-  formField,
-  fromBody,
-  fromClaim,
-  fromCookie,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  hasPermission,
-  jsonField,
-  plainText,
-  queryParam,
-  routeParam,
-  type Property,
-} from './binding/declaration/declare';
+export { field, formField, jsonField, queryParam, routeParam, type Property } from './binding/declaration/declare';
+export { fromBody, fromForm, fromQuery, plainText } from './binding/declaration/declare';
+export { fromClaim, fromCookie, fromHeader, hasPermission } from './binding/declaration/declare';
 export { dto, type InferShape, type Shape } from './binding/declaration/dto';
 export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
 export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
@@ -71,16 +48,8 @@ export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-val
 export type { BindingLimits } from './binding/reading/limits';
 export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions } from './binding/declaration/property';
-export type {
-  AnyClass,
-  AnyType,
-  DtoClass,
-  Infer,
-  Parsable,
-  ParseResult,
-  PropertyType,
-  ValueType,
-} from './binding/types/property-type';
+export type { AnyClass, AnyType, DtoClass, Infer, PropertyType, ValueType } from './binding/types/property-type';
+export type { Parsable, ParseResult } from './binding/types/property-type';
 export { bool, string } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */

@@ -42,7 +42,6 @@ const bytes = (size: number): Buffer =>
 
 const bodies: [title: string, pieces: Buffer[]][] = [
   ['1 byte', [bytes(1)]],
-  ['many pieces', Array.from({ length: 50 }, (_, index) => bytes(index + 1))],
   ['2,500 pieces of one byte', Array.from({ length: 2_500 }, () => bytes(1))],
   ['300 KB', [bytes(100_000), bytes(200_000)]],
   ['1 MiB and a byte', [bytes(1_048_577)]],
@@ -68,21 +67,6 @@ const readingWhen = (req: IncomingMessage, size?: number): Promise<Buffer> =>
 const consumers: [title: string, consume: (req: IncomingMessage) => Promise<Buffer>][] = [
   ['for await', async req => Buffer.concat(await req.toArray())],
   [
-    'data and end, with pauses',
-    req =>
-      new Promise(resolve => {
-        const chunks: Buffer[] = [];
-        req.on('data', (chunk: Buffer) => {
-          chunks.push(chunk);
-          req.pause();
-          setImmediate(() => req.resume());
-        });
-        req.on('end', () => {
-          resolve(Buffer.concat(chunks));
-        });
-      }),
-  ],
-  [
     'a slow pipe',
     req => {
       const slow = new PassThrough({ highWaterMark: 1_000 });
@@ -93,16 +77,6 @@ const consumers: [title: string, consume: (req: IncomingMessage) => Promise<Buff
   ['a web stream', req => buffer(Readable.toWeb(req) as AsyncIterable<Uint8Array>)],
   ['one read() for each event', req => readingWhen(req)],
   ['read(70,000)', req => readingWhen(req, 70_000)],
-  [
-    'express.raw',
-    req =>
-      new Promise((resolve, reject) => {
-        express.raw({ type: () => true, limit: '10mb' })(req, {} as never, error => {
-          if (error) reject(error as Error);
-          else resolve((req as IncomingMessage & { body: Buffer }).body);
-        });
-      }),
-  ],
 ];
 
 const rows = bodies.flatMap(([size, pieces]) => consumers.map(([by, consume]) => ({ size, pieces, by, consume })));
@@ -167,7 +141,6 @@ describe('a body', () => {
   it.each<[string, number, number, Record<string, string>]>([
     ['that declares its length', 1, 100, { 'Content-Length': '101' }],
     ['that does not', 1, 100, {}],
-    ['of many megabytes', 80, 100_000, {}],
     ['of many megabytes on disk', 80, 5_000_000, {}],
   ])(
     '%s and is over the limit is refused with 413, and the client can read the answer',
@@ -198,27 +171,17 @@ describe('a body', () => {
     sent.destroy();
   });
 
-  it('of exactly the limit is received', async () => {
+  it('of exactly the limit is received, and may be too large for a second reader', async () => {
     expect(await refused([bytes(100)], 100)).toBeUndefined();
-  });
-
-  it('that a first reader accepts may be too large for a second', async () => {
-    const kinds: unknown[] = [];
-    await post(
+    const answer = await post(
       (req, res) => {
         void receive(req, res, 100)
-          .then(({ kind }) => {
-            kinds.push(kind);
-            return receive(req, res, 99);
-          })
-          .catch((error: Problem) => {
-            kinds.push(error.code);
-          })
-          .then(() => res.end());
+          .then(() => receive(req, res, 99))
+          .catch((error: Problem) => res.end(error.code));
       },
       [bytes(100)],
     );
-    expect(kinds).toEqual(['bytes', 'body-too-large']);
+    expect(String(answer)).toBe('body-too-large');
   });
 
   it.each<[string, (req: IncomingMessage) => unknown]>([
@@ -293,39 +256,22 @@ describe('a body that an earlier middleware has read', () => {
     return runs;
   };
 
-  it.each<[string, (req: Request, body: Buffer) => void]>([
-    [
-      'the bytes in req.rawBody',
-      (req, body) => {
-        Object.assign(req, { rawBody: body });
-      },
-    ],
-    [
-      'the bytes in req.rawBody beside a req.body',
-      (req, body) => {
-        Object.assign(req, { rawBody: body, body: {} });
-      },
-    ],
-    [
-      'the bytes in req.body',
-      (req, body) => {
-        req.body = body;
-      },
-    ],
-    [
-      'text in req.body',
-      (req, body) => {
-        req.body = body.toString();
-      },
-    ],
-    [
-      'an object in req.body',
-      (req, body) => {
-        req.body = { text: body.toString() };
-      },
-    ],
-  ])('counts by %s', async (_title, leave) => {
-    expect(await runsOf(drain(leave), 'a', 'b', 'a', 'b')).toBe(2);
+  it.each<[string, (body: Buffer) => object]>([
+    ['the bytes in req.rawBody', body => ({ rawBody: body })],
+    ['the bytes in req.rawBody beside a req.body', body => ({ rawBody: body, body: {} })],
+    ['the bytes in req.body', body => ({ body })],
+    ['text in req.body', body => ({ body: body.toString() })],
+    ['an object in req.body', body => ({ body: { text: body.toString() } })],
+  ])('counts by %s', async (_title, left) => {
+    expect(
+      await runsOf(
+        drain((req, body) => Object.assign(req, left(body))),
+        'a',
+        'b',
+        'a',
+        'b',
+      ),
+    ).toBe(2);
   });
 
   it.each(
@@ -383,23 +329,6 @@ describe('a form behind idempotency()', () => {
       JSON.parse((await send(url, { headers: { 'Idempotency-Key': 'k', ...form.headers }, body: form.body })).text),
     ).toEqual({ title: 'Ü', size });
   });
-});
-
-it('a body that an earlier middleware has paused is received and read again', async () => {
-  const answer = await post(
-    (req, res) => {
-      req.pause();
-      void (async () => {
-        await receive(req, res, MANY);
-        express.raw({ type: () => true })(req, res as never, () => {
-          res.end((req as IncomingMessage & { body?: Buffer }).body);
-        });
-      })();
-    },
-    [Buffer.from('hello')],
-    { 'Content-Length': '5' },
-  );
-  expect(String(answer)).toBe('hello');
 });
 
 it('a body of chunks is received whole beside a Content-Length that a lenient server has let through', async () => {

@@ -1,4 +1,4 @@
-import { headerLines } from '../../http/header-lines';
+import { headerLines } from '../../http/express';
 import { readText } from '../types/read-text';
 import type { ValueSource } from './request-input';
 
