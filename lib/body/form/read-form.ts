@@ -56,6 +56,8 @@ class FormReading {
   private busboy: Writable | undefined;
   private bytes = 0;
   private parts = 0;
+  /** The file that busboy has emitted last, which is the one that multer asks about. */
+  private opening = { isDropped: false };
 
   constructor(
     private readonly boundary: string,
@@ -148,11 +150,13 @@ class FormReading {
   }
 
   private watch(...[sent, stream, { filename = '', mimeType }]: FileEvent): void {
+    const opening: FormReading['opening'] = { isDropped: false };
+    this.opening = opening;
     // A storage may destroy a file that it cannot store.
     stream.on('error', this.refuse);
     const name = this.fields.begin(sent, filename, mimeType);
     stream.once('limit', () => {
-      this.refuse(overLimit('fileSize', this.options, name));
+      if (!opening.isDropped) this.refuse(overLimit('fileSize', this.options, name));
     });
     // Busboy takes content without a file name for a file if its type is `application/octet-stream`, and multer drops
     // it, so that a handler would run without what the client has sent.
@@ -167,11 +171,15 @@ class FormReading {
       });
   }
 
-  /** Decides whether multer stores a file. */
+  /** Decides whether multer stores a file. The size of one that is dropped is not limited. */
   private filter(file: File, decide: (error: unknown, accepted?: boolean) => void): void {
+    const { opening } = this;
     const { parts, fileFilter } = this.options;
     const isTaken = this.isField(file) || parts.takesFile(file.fieldname);
-    const settle = this.reporting(decide);
+    const settle = this.reporting<boolean>((error, accepted = false) => {
+      opening.isDropped = !accepted;
+      decide(error, accepted);
+    });
     if (!isTaken || !fileFilter || this.isField(file)) settle(null, isTaken);
     else this.attempt(() => fileFilter(this.req, file, settle), settle);
   }
