@@ -104,10 +104,6 @@ describe.each(expressVersions)('%s', (_version, version) => {
       ]);
   });
 
-  it('an urlencoded form that is left as text is bound', async () => {
-    expect(await answers(textParser, [bound()], [{ form: 'note=b&title=a' }])).toEqual([[1, 'a', 'b']]);
-  });
-
   it('a form left as URLSearchParams is bound, and one left as another collection is an error', async () => {
     const form = { form: 'title=a&note=b' };
     const parsed = body(bytes => new URLSearchParams(String(bytes)));

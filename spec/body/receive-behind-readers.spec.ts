@@ -81,23 +81,4 @@ describe.each(expressVersions)('%s', (_version, make) => {
       expect((await send(url, { method: 'GET', headers: { 'Idempotency-Key': 'k' } })).text).toBe('ran');
     });
   });
-
-  it.each([
-    ['JSON', 'application/json', 'urlencoded', ['{"a":"1"}', '{"a":"2"}']],
-    ['a form', 'application/x-www-form-urlencoded', 'json', ['a=1', 'a=2']],
-  ] as const)(
-    'never takes the `{}` of a parser of Express 4 for a body (%s that is kept elsewhere)',
-    async (...[, type, parser, sent]) => {
-      const keepElsewhere: RequestHandler = (req, res, next) => {
-        let text = '';
-        req.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        req.on('end', () => {
-          res.locals['text'] = text;
-          next();
-        });
-      };
-      const { url } = await served(make[parser]({ extended: true }) as RequestHandler, keepElsewhere, idempotency());
-      for (const body of sent) expect(await post(url, body, { 'Content-Type': type })).toMatch(told);
-    },
-  );
 });

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { Agent, createServer, request, type IncomingMessage, type RequestListener } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { Agent, request, type IncomingMessage, type RequestListener } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import express, { type Request } from 'express';
@@ -209,18 +208,16 @@ describe('a body', () => {
 describe('a body that nothing reads after bindonce', () => {
   it.each([10, 3_000_000])('of %d bytes is out of the way of the next request on its connection', async size => {
     let connections = 0;
-    const { url, server } = await serve(
-      express().post('/', idempotency(), (_req, res) => {
-        res.send('done');
-      }),
-    );
+    const app = express().post('/', idempotency({ whenKeyMissing: 'run' }), (_req, res) => {
+      res.send('done');
+    });
+    const { url, server } = await serve(app);
     server.on('connection', () => {
       connections++;
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let index = 0; index < 3; index++) {
-      const sent = request(url, { method: 'POST', agent, headers: { 'Idempotency-Key': `k${index}` } });
-      sent.end(bytes(size));
+      const sent = request(url, { method: 'POST', agent }).end(bytes(size));
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       expect(String(await buffer(response))).toBe('done');
     }
@@ -331,33 +328,11 @@ describe('a form behind idempotency()', () => {
   });
 });
 
-it('a body of chunks is received whole beside a Content-Length that a lenient server has let through', async () => {
-  let received: Buffer | undefined;
-  const server = createServer({ insecureHTTPParser: true }, (req, res) => {
-    void (async () => {
-      const body = await receive(req, res, MANY);
-      if (body.kind === 'bytes') received = body.bytes;
-      res.end();
-    })();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n';
-  socket.write(`${head}5\r\nhello\r\n`);
-  setImmediate(() => socket.write('5\r\nworld\r\n0\r\n\r\n'));
-  await once(socket, 'data');
-  expect(String(received)).toBe('helloworld');
-  socket.destroy();
-  server.close();
-});
-
 it('a body from disk cannot be decoded by node, and the error says what to do', async () => {
   const answer = await post(
     (req, res) => {
       void receive(req, res, MANY).then(() => {
-        expect(() => req.setEncoding('utf8')).toThrow(
-          'Decode it by new TextDecoderStream(), or read it by express.text()',
-        );
+        expect(() => req.setEncoding('utf8')).toThrow('or read it by express.text()');
         res.end('told');
       });
     },

@@ -60,28 +60,6 @@ describe('the end of an exchange', () => {
     await close();
   });
 
-  it('is told once, and `close` is emitted once, if the client leaves after the turn of a pipelined response has come', async () => {
-    const {
-      client,
-      first: [, first],
-      second: [req, res],
-      close,
-    } = await pipelined();
-    const told: string[] = [];
-    onExchangeEnd(req, res, () => told.push('end'));
-    res.on('close', () => told.push('close'));
-    const itsTurn = Promise.all([once(res, 'socket'), once(client, 'data')]);
-    first.end();
-    await itsTurn;
-    const closed = once(req.socket, 'close');
-    client.destroy();
-    await closed;
-    // A second `close` would come in one of the next turns.
-    for (let count = 0; count < 5; count++) await turn();
-    await close();
-    expect(told).toEqual(['end', 'close']);
-  });
-
   it.each<[string, RequestHandler[]]>([
     ['with idempotency()', [idempotency()]],
     ['without idempotency()', []],

@@ -1,11 +1,10 @@
 import { createRequire } from 'node:module';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { Keyv } from 'keyv';
-import { bindRequest, configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
+import { configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
 import { expressVersions } from '../support/express-versions';
 import { ask, problemIn } from '../support/ask';
 import { send } from '../support/listen';
-import { bind } from '../support/one-endpoint';
 import { keyed, visible, visibleReplay } from '../support/replays';
 import { serve } from '../support/serve';
 
@@ -83,12 +82,6 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       for (const name of Object.keys(described)) expect(headers).not.toHaveProperty(name.toLowerCase());
     });
 
-    it('those that the error carries', async () => {
-      const error = httpError(416, { headers: { 'Content-Range': 'bytes */10' } });
-      const { headers } = await ask(withProblems(framework().get('/', fail(error))), { method: 'GET' });
-      expect(headers['content-range']).toBe('bytes */10');
-    });
-
     it('none in its replay, behind idempotency()', async () => {
       const { url } = await serve(withProblems(framework().post('/', guard(), fail(httpError(404)))));
       const first = await send(url, { headers: keyed('k') });
@@ -147,30 +140,6 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       expect(problemIn(response)).toMatchObject({ status: 503, detail: 'Closed on Sundays.' });
       expect(printed).not.toHaveBeenCalled();
     });
-
-    it('is not printed where Express prints nothing', async () => {
-      expect((await ask(failingIn('test', createError(503, 'secret')))).status).toBe(503);
-      expect(printed).not.toHaveBeenCalled();
-    });
-  });
-
-  it('a refusal of a body parser becomes a problem', async () => {
-    const app = framework().use(express.json({ limit: 10 }));
-    app.use(problemDetails());
-    expect(problemIn(await ask(app, { path, json: '{' }))).toMatchObject({
-      status: 400,
-      title: 'Bad Request',
-      instance: '/a/b',
-    });
-    expect(problemIn(await ask(app, { json: { a: '0123456789' } }))).toMatchObject({ status: 413 });
-  });
-
-  it('a problem that onProblem has passed on is answered as it would have been', async () => {
-    const { bindRequest: binds } = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
-    const passedOn = framework().post('/', binds(Item)).use(problemDetails());
-    const direct = framework().post('/', bindRequest(Item));
-    const [a, b] = [await ask(passedOn, { json: {} }), await ask(direct, { json: {} })];
-    expect([a.status, a.text, a.headers['content-type']]).toEqual([b.status, b.text, b.headers['content-type']]);
   });
 
   it('an error after the head has been sent goes on', async () => {
@@ -212,37 +181,6 @@ describe('onProblem', () => {
     ]);
   });
 
-  it('its answer is not stored under the key: the corrected request runs', async () => {
-    const configured = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
-    const app = express().post(
-      '/',
-      configured.idempotency({ store: new Keyv() }),
-      configured.bindRequest(Item),
-      (req, res) => {
-        res.json(req.dto.n);
-      },
-    );
-    app.use(problemDetails());
-    const keyed = (json: object) => ask(app, { key: 'k', json });
-    expect([
-      (await keyed({})).status,
-      (await keyed({})).headers['idempotent-replayed'],
-      (await keyed({ n: 1 })).text,
-    ]).toEqual([400, undefined, '1']);
-  });
-
-  it('gets a Problem with everything that the answer would say', async () => {
-    let problem: Problem | undefined;
-    const { bindRequest: binds } = configure({
-      onProblem: (refusal, _req, res) => {
-        problem = refusal;
-        res.end();
-      },
-    });
-    await ask(express().post('/', binds(Item, { allowAnonymous: false })));
-    expect(problem).toMatchObject({ code: 'unauthenticated', status: 401, headers: { 'WWW-Authenticate': 'Bearer' } });
-  });
-
   it.each<[string, unknown, string]>([
     ['an error', new Error('my own mistake'), 'my own mistake'],
     ['nothing', undefined, 'bindonce: a request was refused because code threw undefined. Throw an Error instead.'],
@@ -265,31 +203,6 @@ describe('onProblem', () => {
     await new Promise(setImmediate);
     expect([response.status, response.text]).toEqual([500, text]);
   });
-
-  it('must be a function', () => {
-    expect(() => configure({ onProblem: {} as never })).toThrow(
-      'configure: onProblem must be a function, not an object',
-    );
-  });
-});
-
-it("a thrown Problem of the application's own is answered, too", async () => {
-  const app = express().post('/', idempotency({ store: new Keyv() }), () => {
-    throw new Problem('validation-failed', 'The customer is blocked.', {
-      errors: [{ name: 'customerId', in: 'route', detail: 'Blocked.' }],
-    });
-  });
-  app.use(problemDetails());
-  const response = await ask(app, { key: 'k' });
-  expect(problemIn(response)).toMatchObject({
-    status: 400,
-    detail: 'The customer is blocked.',
-    errors: [{ name: 'customerId' }],
-  });
-});
-
-it('without problemDetails() a refusal is answered all the same', async () => {
-  expect((await bind(Item)).response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
 });
 
 it.each(expressVersions)('a path that cannot be decoded is a problem: %s', async (_name, framework) => {

@@ -25,19 +25,15 @@ describe.each(expressVersions)(
       });
     };
 
-    it.each<[string, RequestHandler[]]>([
-      ['idempotency()', [idempotency(), express.json() as RequestHandler]],
-      ['bindRequest()', [bindRequest(Note) as RequestHandler]],
-      ['both', [idempotency(), bindRequest(Note) as RequestHandler]],
-    ])('%s reads a body that comes in several pieces', async (_what, middlewares) => {
+    it('a body is read that comes in several pieces', async () => {
       const arrived = signal();
       const begin: RequestHandler = (_req, _res, next) => {
         arrived.happens();
         next();
       };
-      const app = express().post('/', begin, cls, ...middlewares, (req, res) => {
-        const { text: sent } = (req.dto ?? req.body) as Note;
-        res.send(String(sent.length));
+      const bind = bindRequest(Note) as RequestHandler;
+      const app = express().post('/', begin, cls, idempotency(), bind, (req, res) => {
+        res.send(String((req.dto as Note).text.length));
       });
       const { url } = await serve(app);
       const body = JSON.stringify({ text: 'x'.repeat(90_000) });
