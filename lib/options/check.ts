@@ -45,9 +45,7 @@ export const isClass = (value: unknown): boolean =>
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-function isPositiveInteger(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
-}
+const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
 /** The characters of a header name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

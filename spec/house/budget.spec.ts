@@ -22,7 +22,7 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_685, 50, ['idempotency']],
-  body: [965, 13, ['body']],
+  body: [937, 12, ['body']],
   binding: [5_725, 96, ['binding']],
   openapi: [1_265, 16, ['openapi']],
   client: [560, 9, ['client', 'client.ts']],

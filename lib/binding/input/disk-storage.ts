@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type multer from 'multer';
-import { makeTemporaryFolder, PREFIX, type TemporaryFolder } from '../../body/spool/temporary-folder';
+import { makeTemporaryFolder, PREFIX, removeTemporary } from '../../body/spool/temporary-folder';
 import { ClientGone } from '../../http/exchange-end';
 
 /**
@@ -17,7 +17,7 @@ const WAITING = 262_144;
 
 /** Stores the files of one form in a folder of their own, which only the user of this process can open. */
 export class DiskStorage implements multer.StorageEngine {
-  private folder: Promise<TemporaryFolder> | undefined;
+  private folder: Promise<string> | undefined;
   private isOver = false;
 
   constructor(private readonly parent: string) {}
@@ -38,13 +38,13 @@ export class DiskStorage implements multer.StorageEngine {
   async remove(): Promise<void> {
     this.isOver = true;
     const folder = await this.folder?.catch(() => undefined);
-    await folder?.remove();
+    if (folder !== undefined) await removeTemporary(folder);
   }
 
   private async store(content: Readable): Promise<Partial<Express.Multer.File>> {
     // An earlier middleware (a timeout) may have answered while parts before this file were read.
     if (this.isOver) throw new ClientGone();
-    const { path: destination } = await (this.folder ??= makeTemporaryFolder(this.parent));
+    const destination = await (this.folder ??= makeTemporaryFolder(this.parent));
     const filename = randomBytes(16).toString('hex');
     const path = join(destination, filename);
     const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WAITING });

@@ -33,19 +33,6 @@ const EMPTY_FORM = 8;
 type File = Express.Multer.File;
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
 
-/** A file as busboy emits it. */
-type FileEvent = [
-  name: string | undefined,
-  content: Readable,
-  info: { readonly filename?: string; readonly mimeType: string },
-];
-
-/** The options that multer's declarations lack. */
-interface NewOptions {
-  readonly defCharset: string | undefined;
-  readonly streamHandler: (request: Readable, busboy: Writable) => void;
-}
-
 /**
  * The reading of one form. Multer stores the files and counts everything; the fields are taken from its parser, busboy,
  * as flat pairs, because the `req.body` that multer builds folds `a[0][b]` and loses the order.
@@ -77,12 +64,13 @@ class FormReading {
     const headers = { 'content-type': type, 'transfer-encoding': 'chunked' };
     const request = Object.assign(stream, { headers, files: [] }) as unknown as Request & { files: File[] };
     const { preservePath = false, defParamCharset = 'utf8', defCharset, limits } = this.options;
-    const options: multer.Options & NewOptions = {
+    // Multer's declarations lack two of these.
+    const options = {
       ...{ limits, preservePath, defParamCharset, defCharset, storage: this.storage },
-      fileFilter: (_request, file, decide) => {
+      fileFilter: (_request: Request, file: File, decide: multer.FileFilterCallback) => {
         this.filter(file, decide as Parameters<FormReading['filter']>[1]);
       },
-      streamHandler: (_request, busboy) => {
+      streamHandler: (_request: Request, busboy: Writable) => {
         this.listen(busboy);
         stream.pipe(busboy);
       },
@@ -141,7 +129,7 @@ class FormReading {
       });
     });
     // Before multer's listener, which asks about this file.
-    busboy.prependListener('file', (...file: FileEvent) => {
+    busboy.prependListener('file', (...file: Parameters<FormReading['watch']>) => {
       this.parts++;
       this.attempt(() => {
         this.watch(...file);
@@ -149,7 +137,8 @@ class FormReading {
     });
   }
 
-  private watch(...[sent, stream, { filename = '', mimeType }]: FileEvent): void {
+  private watch(sent: string | undefined, stream: Readable, info: { filename?: string; mimeType: string }): void {
+    const { filename = '', mimeType } = info;
     const opening: FormReading['opening'] = { isDropped: false };
     this.opening = opening;
     // A storage may destroy a file that it cannot store.
