@@ -3,7 +3,7 @@ import { Agent, request, type IncomingMessage, type RequestListener } from 'node
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import express, { type Request } from 'express';
-import { bindRequest, dto, field, file, idempotency, Problem, string } from '../../lib';
+import { bindRequest, dto, field, file, idempotency, optional, Problem, string } from '../../lib';
 import { isUntouched, receive as receiveNow } from '../../lib/body/receive';
 import { openReceived } from '../../lib/body/stream/received';
 import { expressVersions } from '../support/express-versions';
@@ -271,38 +271,38 @@ describe('a body that an earlier middleware has read', () => {
     ).toBe(2);
   });
 
+  const readers: readonly (readonly [what: string, reader: express.RequestHandler])[] = [
+    ['has read it', drain(() => undefined)],
+    ['listens to its data', (req, _res, next) => (req.on('data', () => undefined), next())],
+    ['has paused it half-way', (req, _res, next) => req.once('data', () => (req.pause(), next()))],
+    ['has let it flow for a while', (req, _res, next) => (req.resume(), setImmediate(next))],
+  ];
+  const guards = [idempotency(), bindRequest(dto({ a: optional(string) })) as unknown as express.RequestHandler];
+
   it.each(
-    expressVersions.flatMap(
-      ([version, made]) =>
-        [
-          [`on ${version}`, made, [drain(() => undefined)]],
-          // On Express 4, express.json() leaves `{}` for every body that it does not read.
-          [`on ${version} behind express.json`, made, [made.json(), drain(() => undefined)]],
-        ] as const,
-    ),
+    expressVersions.flatMap(([version, made]) => [
+      ...readers.map(([what, reader]) => ({ version, made, what, before: [reader] })),
+      // On Express 4, express.json() leaves `{}` for every body that it does not read.
+      { version, made, what: 'has read it behind express.json', before: [made.urlencoded(), drain(() => undefined)] },
+    ]),
   )(
-    'and of which nothing is left is an error that says what to do, never an empty body, %s',
-    async (_title, made, before) => {
-      const errors: Error[] = [];
-      const app = made().post('/', ...before, idempotency(), (_req, res) => {
-        res.end('ran');
-      });
-      const onError: express.ErrorRequestHandler = (error: Error, _req, _res, next) => {
-        errors.push(error);
-        next(error);
-      };
-      app.set('env', 'test').use(onError);
-      expect(
-        (
-          await send((await serve(app)).url, {
-            headers: { 'Idempotency-Key': 'k', 'Content-Type': 'text/plain' },
-            body: 'x',
-          })
-        ).status,
-      ).toBe(500);
-      expect(errors[0]?.message).toMatch(
-        /the request body was read before this middleware.*Mount it before.*req\.rawBody/,
-      );
+    'and of which nothing is left is an error that says what to do, never an empty body: one $what, on $version',
+    async ({ made, before }) => {
+      for (const guard of guards) {
+        let message = '';
+        const onError: express.ErrorRequestHandler = (error: Error, _req, res, next) => {
+          message = error.message;
+          if (res.headersSent) next(error);
+          else res.status(500).end();
+        };
+        const app = made().post('/', ...(before as express.RequestHandler[]), guard, (_req, res) => {
+          res.end('ran');
+        });
+        const { url } = await serve(app.use(onError));
+        const headers = { 'Idempotency-Key': 'k', 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+        expect((await send(url, { headers, body: `{"a":"${'x'.repeat(300_000)}"}` })).status).toBe(500);
+        expect(message).toMatch(/the request body was read before this middleware.*Mount it before.*req\.rawBody/);
+      }
     },
   );
 });
