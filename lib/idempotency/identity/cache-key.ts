@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
-import { headerLines } from '../../http/header-lines';
+import { headerLines } from '../../http/express';
 import { sha256 } from '../../basics/bytes';
 import { bodyParts, type BodyOptions } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { headerLines } from '../../http/header-lines';
+import { headerLines } from '../../http/express';
 import { Problem } from '../../problems/problem';
 
 /**
