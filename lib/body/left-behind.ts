@@ -1,9 +1,6 @@
-import { unlink } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { bytesIn } from '../basics/bytes';
 import { isExpress4 } from '../http/express';
-import { warnOnce } from '../warnings/warn-once';
-import { unknownFiles } from './content/errors';
 import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
 import type { Received } from './stream/received';
 
@@ -32,17 +29,24 @@ export function leftBehind(req: IncomingMessage): Received | undefined {
   return isKnown ? { kind: 'parsed', body, files } : undefined;
 }
 
+/** Makes the error for a multipart form that was left as text: its boundary is in it, and files may be damaged. */
+export const formLeftAsText = (): Error =>
+  new Error(
+    'bindonce: a middleware that is mounted earlier, such as express.text(), has left a multipart form in req.body ' +
+      'as text. Mount bindonce before that middleware, or set req.rawBody to the bytes.',
+  );
+
 /** Returns the files of a form that multer has left: one, a list, or lists by their fields. */
 function leftFiles(req: IncomingMessage): readonly Express.Multer.File[] {
   if (bodyKindOf(mediaTypeOf(req)) !== 'multipart') return [];
-  const left = filesOn(req);
-  if (!left.every(isOfMulter)) throw unknownFiles();
-  return left;
-}
-
-function filesOn(req: IncomingMessage): unknown[] {
   const { file, files } = req as WithParsed;
-  return [...(file ? [file] : []), ...Object.values(files ?? {}).flat()];
+  const left = [...(file ? [file] : []), ...Object.values(files ?? {}).flat()];
+  if (!left.every(isOfMulter))
+    throw new Error(
+      'bindonce: req.files holds files that multer has not made. Mount bindonce before the middleware that reads the ' +
+        'form, or use multer.',
+    );
+  return left;
 }
 
 function isOfMulter(file: unknown): file is Express.Multer.File {
@@ -50,46 +54,20 @@ function isOfMulter(file: unknown): file is Express.Multer.File {
   return [fieldname, originalname, mimetype].every(one => typeof one === 'string') && typeof size === 'number';
 }
 
-/** A name that multer makes by itself. Under one that the application has chosen, there may be another's file. */
-const OF_MULTER = /^[\da-f]{32}$/;
-
-/**
- * Removes the files that a multer in front has written to disk for a request whose handler does not run. It never
- * rejects.
- */
-export async function removeLeftFiles(req: IncomingMessage): Promise<void> {
-  for (const one of filesOn(req)) {
-    if (!isOfMulter(one) || !OF_MULTER.test(one.filename)) continue;
-    await unlink(one.path).catch((error: unknown) => {
-      warnOnce(
-        'BINDONCE_UPLOAD_LEFT',
-        `idempotency: ${one.path}, a file of a duplicate request, could not be removed ` +
-          `(${(error as Error).message}). Remove it, and check that the process may delete it.`,
-        one.path,
-      );
-    });
-  }
-}
-
 /** Bytes of the shortest JSON object with a property, `{"":0}`. */
 const SHORTEST_PROPERTY = 6;
 
 /**
- * Returns true for an empty object that does not stand for the body. The parsers of Express 4 leave one on every
- * request that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark.
- * Parsers by other authors have no mark either, and some applications set `req.body ??= {}`. So an unmarked `{}` is
- * taken for a JSON body only if that is too short for a property; on Express 5 also if its length is unknown, and for a
- * form, which may have many bytes and no field.
+ * Returns true for an empty object that may not stand for the body. The parsers of Express 4 leave one on every request
+ * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Some
+ * applications set `req.body ??= {}`. So an unmarked `{}` is taken for JSON only if the body is too short for a
+ * property, or, on Express 5, if nobody has said how long it is.
  */
 function isPlaceholder(req: IncomingMessage): boolean {
   const { app, body, _body } = req as WithParsed;
   if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
   if (Object.getPrototypeOf(body) !== Object.prototype) return false;
-  if (!req.readableEnded) return true;
-  const kind = bodyKindOf(mediaTypeOf(req));
-  const isExpress5 = app !== undefined && !isExpress4(app);
-  if (kind === 'urlencoded') return !isExpress5;
-  // A compressed body, and a chunked one, may be longer or shorter.
-  const length = req.headers['content-encoding'] === undefined ? lengthSent(req) : undefined;
-  return kind !== 'json' || !(length === undefined ? isExpress5 : length < SHORTEST_PROPERTY);
+  const length = lengthSent(req);
+  const mayBeEmpty = length === undefined ? app !== undefined && !isExpress4(app) : length < SHORTEST_PROPERTY;
+  return !req.readableEnded || !mayBeEmpty || bodyKindOf(mediaTypeOf(req)) !== 'json';
 }

@@ -2,15 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { after, type Awaitable } from '../basics/awaitable';
 import { onExchangeEnd } from '../http/exchange-end';
-import { bodyTooLarge, readElsewhere } from './content/errors';
-import { hasBody, markUsedUp } from './content/media-type';
+import { bodyTooLarge } from './content/decode';
+import { hasBody } from './content/media-type';
 import type { Form } from './form/form';
 import { leftBehind } from './left-behind';
-import { Spool } from './spool/spool';
-import { checkDeclaredLength, chunksOf, declaredLength, isReadElsewhere } from './stream/chunks';
+import { checkDeclaredLength, chunksOf, declaredLength, isReadElsewhere, readElsewhere } from './stream/chunks';
 import { filesHeldIn, Holding } from './stream/holding';
-import { putBack, putBackFile } from './stream/put-back';
-import { sizeOf, type Received } from './stream/received';
+import { putBack, sizeOf, Spool, type Received, type ReceivedBytes } from './stream/received';
 
 /** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
 export const IN_MEMORY = 1_048_576;
@@ -58,13 +56,9 @@ export function isUntouched(req: IncomingMessage): boolean {
   return !req.readableDidRead && !req.readableEnded && !(RECEIVED in req) && !isReadElsewhere(req);
 }
 
-/**
- * Records that a form was read from the stream of a request, which still holds the last byte. The request no longer has
- * a body, and must not announce one: a proxy behind this middleware would announce bytes that never come.
- */
+/** Records that a form was read from the stream of a request, which still holds the last byte. */
 export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
   req.read();
-  markUsedUp(req);
   (req as WithReceived)[RECEIVED] = { kind: 'parsed', body, files };
 }
 
@@ -72,33 +66,34 @@ export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unkn
 async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
   const coding = req.headers['content-encoding'];
   const holding = new Holding();
+  const chunks: Buffer[] = [];
   let spool: Spool | undefined;
-  let release = (): void => {
-    holding.end();
-  };
+  let isRead = false;
   onExchangeEnd(req, res, () => {
-    release();
+    holding.end();
+    // As node does with a body that nobody has begun to read: only then do requests emit `end` and `close`.
+    if (isRead && !isReadElsewhere(req) && Reflect.deleteProperty(req, 'read')) req.resume();
+    void spool?.close();
   });
   try {
     checkDeclaredLength(req, limit);
-    const chunks: Buffer[] = [];
+    const isLong = (declaredLength(req) ?? 0) > IN_MEMORY;
     let size = 0;
     for await (const chunk of chunksOf(req, limit)) {
       size += chunk.length;
-      if (!spool && size <= IN_MEMORY && (declaredLength(req) ?? 0) <= IN_MEMORY) {
+      if (size <= IN_MEMORY && !isLong) {
         holding.take(chunk.length, 'memory');
         if (chunks.push(chunk) === MOST_CHUNKS) chunks.splice(0, MOST_CHUNKS, Buffer.concat(chunks));
         continue;
       }
-      const where = filesHeldIn(tmpdir());
       if (!spool) {
         spool = await Spool.open();
         holding.giveBack();
-        holding.take(size - chunk.length, where);
-        for (const earlier of chunks.splice(0)) await spool.write(earlier);
       }
-      holding.take(chunk.length, where);
-      await spool.write(chunk);
+      for (const part of [...chunks.splice(0), chunk]) {
+        holding.take(part.length, filesHeldIn(tmpdir()));
+        await spool.write(part);
+      }
     }
     // A chunked body without a byte is no body, as one of length 0.
     if (size === 0) return { kind: 'none' };
@@ -106,25 +101,12 @@ async function readWhole(req: IncomingMessage, res: ServerResponse, limit: numbe
     holding.take(0, 'disk');
     // An adapter of AWS Lambda (@codegenie/serverless-express) says that it is not as soon as a middleware waits.
     if (!req.readable) req.readable = true;
-    if (!spool) {
-      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-      putBack(req, bytes);
-      release = () => {
-        holding.end();
-        // As node does with a body that nobody has read: only then do requests emit `end` and `close`.
-        if (!isReadElsewhere(req)) req.resume();
-      };
-      return { kind: 'bytes', bytes, coding };
-    }
-    const { end } = putBackFile(req, spool);
-    const file = spool;
-    release = () => {
-      end(() => {
-        holding.end();
-        void file.close();
-      });
-    };
-    return { kind: 'file', spool, coding };
+    const received: ReceivedBytes = spool
+      ? { kind: 'file', spool, coding }
+      : { kind: 'bytes', bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks), coding };
+    putBack(req, received);
+    isRead = true;
+    return received;
   } catch (error) {
     holding.giveBack();
     await spool?.close();

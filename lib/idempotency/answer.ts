@@ -1,4 +1,3 @@
-import { removeLeftFiles } from '../body/left-behind';
 import { Problem } from '../problems/problem';
 import type { Exchange } from './exchange/exchange';
 import type { Outcome } from './outcome';
@@ -6,13 +5,9 @@ import { echoKey } from './run/request-idempotency';
 import { replay } from './run/replay';
 import { leaveUnguarded } from './mounted';
 
-/** The outcomes of a request whose handler does not run, because another has run, or runs. */
-const DUPLICATE: readonly Outcome['kind'][] = ['replayed', 'in-flight', 'key-reused', 'response-unavailable'];
-
 /** Answers a request according to its outcome. @throws the problem, or the error, to refuse the request with. */
 export function answer(outcome: Outcome, exchange: Exchange): void {
   const { req, res, next, options } = exchange;
-  if (DUPLICATE.includes(outcome.kind)) void removeLeftFiles(req);
   switch (outcome.kind) {
     case 'executed':
     case 'not-stored':

@@ -52,7 +52,8 @@ export function requireRecordable(req: IncomingMessage): void {
 function differences(first: ResolvedOptions, second: ResolvedOptions): string[] {
   const names = (Object.keys(first) as (keyof ResolvedOptions)[]).filter(name => !isSame(first[name], second[name]));
   // Leases belong to their store.
-  return names.filter(name => name !== 'leases' || !names.includes('responses')).map(name => given[name] ?? name);
+  const belongs = ['leases', 'both'];
+  return names.filter(name => !belongs.includes(name) || !names.includes('responses')).map(name => given[name] ?? name);
 }
 
 const given: Readonly<Partial<Record<keyof ResolvedOptions, string>>> = {

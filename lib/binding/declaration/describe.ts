@@ -1,5 +1,3 @@
-import BigNumber = require('bignumber.js');
-import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 import {
   isCollection,
   notNull,
@@ -149,29 +147,11 @@ export function mustBeSent({ required, codec }: CodecMember): boolean {
 /**
  * Returns the default as JSON; undefined if there is none, if it is made for each request, or if JSON cannot hold it.
  */
-function schemaDefaultOf(member: CodecMember): unknown {
-  const { default: given, initial } = member.spec;
-  if (typeof given === 'function') return undefined;
-  const value = initial === undefined ? given : initial;
-  if (value === undefined) return undefined;
-  const json = jsonOf(member.codec, value);
-  return typeof json === 'string' ? plainOf(parseExactly(json)) : undefined;
-}
-
-/** Returns the JSON text of a value; undefined if it has none. */
-function jsonOf(codec: Codec, value: unknown): string | undefined {
+function schemaDefaultOf({ codec, spec: { default: given, initial = given } }: CodecMember): unknown {
+  if (typeof given === 'function' || initial === undefined) return undefined;
   try {
-    return exactText(written(codec, value));
+    return JSON.parse(exactText(written(codec, initial)) ?? '');
   } catch {
     return undefined;
   }
-}
-
-/** Replaces exact numbers: by text if a double would round them, because the document is JSON of `JSON.stringify`. */
-function plainOf(value: unknown): unknown {
-  if (isExactNumber(value))
-    return new BigNumber(Number(value.value)).eq(value.value) ? Number(value.value) : value.value;
-  if (Array.isArray(value)) return value.map(plainOf);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainOf(one)]));
 }

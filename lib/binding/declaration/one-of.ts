@@ -1,10 +1,7 @@
-import type { Codec, CodecMember, ObjectCodec, ScalarCodec } from '../types/codec';
-import { classNameOf } from '../types/class-name';
-import type { Codecs, DtoClass, ValueType } from '../types/property-type';
-import { finderOf } from '../reading/name-parts';
-import { propertiesOf } from './class-properties';
-import { checkJsonNames } from './declaration-error';
-import { isDto } from './declarations';
+import type { CodecMember, ObjectCodec } from '../types/codec';
+import { classNameOf, type DtoClass, type ValueType } from '../types/property-type';
+import { isDto, propertiesOf } from './declarations';
+import { objectCodec } from './members';
 
 /** The values of `oneOf`: an instance of the class of one branch, with the tag. */
 export type OneOf<Tag extends string, B extends Readonly<Record<string, DtoClass<object>>>> = {
@@ -24,14 +21,18 @@ export function oneOf<const Tag extends string, const B extends Readonly<Record<
   branches: B,
 ): ValueType<OneOf<Tag, B>> {
   checkBranches(tag, branches);
-  const classes = Object.entries(branches);
+  const classes = Object.entries<DtoClass<object>>(branches);
   const name = classes.map(([, Dto]) => classNameOf(Dto) || 'object').join(' or ');
-  const tags = classes.map(([value]) => value);
   return {
     codec(codecs) {
-      const member = tagged(tag, codecs.jsonName(tag), tags);
-      const made = classes.map(([value, Dto]) => [value, branchOf(Dto, tag, value, codecs)] as const);
-      return { kind: 'union', name, tag: member, branches: new Map(made) };
+      const jsonName = codecs.jsonName(tag);
+      const branchOf = (Dto: DtoClass<object>, value: string): ObjectCodec => {
+        const { kind, name: read } = codecs.of(Dto);
+        if (kind === 'object') return objectCodec(Dto, codecs, tagged(tag, jsonName, [value]));
+        throw new TypeError(`oneOf takes dto classes that are read by their properties; ${read} is read otherwise`);
+      };
+      const made = classes.map(([value, Dto]) => [value, branchOf(Dto, value)] as const);
+      return { kind: 'union', name, tag: tagged(tag, jsonName, Object.keys(branches)), branches: new Map(made) };
     },
   };
 }
@@ -46,42 +47,20 @@ function checkBranches(tag: unknown, branches: unknown): void {
   for (const [value, Dto] of Object.entries<unknown>({ ...branches })) {
     const where = `oneOf: ${JSON.stringify(value)}`;
     if (!isDto(Dto)) throw new TypeError(`${where} is no dto class, one with declared properties`);
+    const what = `${where}: ${classNameOf(Dto)} has a property ${tag} itself`;
     if (propertiesOf(Dto).has(tag) || tag in (new Dto() as object))
-      throw new TypeError(
-        `${where}: ${classNameOf(Dto)} has a property ${tag} itself; oneOf gives it one, remove its own`,
-      );
+      throw new TypeError(`${what}; oneOf gives it one, remove its own`);
   }
 }
 
-/** The tag, as the values of a property that has one of these texts. */
-function tagged(property: string, jsonName: string, tags: readonly string[]): CodecMember & { codec: ScalarCodec } {
+/** The tag: a property that has one of these texts. */
+function tagged(property: string, jsonName: string, tags: readonly string[]): CodecMember {
   const read = (value: unknown): unknown => (tags.includes(value as string) ? value : undefined);
   const list = tags.join(', ');
-  const codec: ScalarCodec = {
-    kind: 'scalar',
-    name: `enum (${list})`,
-    described: tags.length === 1 ? JSON.stringify(list) : `one of ${list}`,
-    ...{ text: read, json: read },
-    schema: { type: 'string', enum: tags },
+  const described = tags.length === 1 ? JSON.stringify(list) : `one of ${list}`;
+  const schema = { type: 'string', enum: tags };
+  return {
+    ...{ property, jsonName, bindName: property, required: true, jsonRequired: false, dontBind: [], spec: {} },
+    codec: { kind: 'scalar', name: `enum (${list})`, described, schema, text: read, json: read },
   };
-  return { property, jsonName, bindName: property, codec, required: true, jsonRequired: false, dontBind: [], spec: {} };
-}
-
-/** Makes the codec of a class with the tag, whose value is always the same there. */
-function branchOf(Dto: DtoClass<object>, tag: string, value: string, codecs: Codecs): ObjectCodec {
-  const own: Codec = codecs.of(Dto);
-  if (own.kind !== 'object')
-    throw new TypeError(`oneOf takes dto classes that are read by their properties; ${own.name} is read otherwise`);
-  const branch = { ...own };
-  // The properties of the class are known later, too.
-  codecs.later(() => {
-    const member = tagged(tag, codecs.jsonName(tag), [value]);
-    const [members, fields] = [
-      [member, ...own.members],
-      [member, ...own.fields],
-    ];
-    checkJsonNames(own.name, members);
-    Object.assign(branch, { members, fields, fieldAt: finderOf(fields, ({ bindName }) => bindName) });
-  });
-  return branch;
 }

@@ -1,39 +1,39 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import type { Awaitable } from '../../basics/awaitable';
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { Problem } from '../../problems/problem';
-import { bodyTooLarge } from './errors';
 import type { MediaType } from './media-type';
 
-const decoders = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
+/** Makes the 413 problem of a body over the limit. */
+export const bodyTooLarge = (limit: number): Problem =>
+  new Problem('body-too-large', `The request body is larger than ${limit} bytes.`);
+
+const decoders: ReadonlyMap<string, (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>> = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+]);
+
+const nameOf = (coding = ''): string => coding.trim().toLowerCase() || 'identity';
+
+/** Returns true if a `Content-Encoding` changes the bytes of a body. */
+export const isCoded = (coding: string | undefined): boolean => nameOf(coding) !== 'identity';
 
 /**
  * Undoes the content coding (RFC 9110, section 8.4.1).
  * @param limit bytes after decoding: a small body can decompress to a huge one.
  */
-export function uncompressed(bytes: Buffer, coding: string | undefined, limit: number): Awaitable<Buffer> {
+export async function uncompressed(bytes: Buffer, coding: string | undefined, limit: number): Promise<Buffer> {
   const name = nameOf(coding);
-  return name === 'identity' ? bytes : decoded(bytes, name, limit);
-}
-
-/** Returns true if a `Content-Encoding` changes the bytes of a body. */
-export const isCoded = (coding: string | undefined): boolean => nameOf(coding) !== 'identity';
-
-const nameOf = (coding = ''): string => coding.trim().toLowerCase() || 'identity';
-
-async function decoded(bytes: Buffer, name: string, limit: number): Promise<Buffer> {
-  if (!Object.hasOwn(decoders, name))
+  const decode = decoders.get(name);
+  if (name === 'identity') return bytes;
+  if (!decode)
     throw new Problem(
       'body-unsupported',
       `The content encoding "${name.slice(0, 40)}" is not supported; send gzip, deflate, br or none.`,
     );
   try {
-    return await decoders[name as keyof typeof decoders](bytes, { maxOutputLength: limit });
+    return await decode(bytes, { maxOutputLength: limit });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(limit);
     throw new Problem('body-malformed', `The body is not valid ${name} data.`, { cause: error });

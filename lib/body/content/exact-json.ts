@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { recovering } from '../../basics/awaitable';
 
 /** A number of JSON that keeps all its digits. Only its class counts: an object of a client can look like one. */
 export class ExactNumber {
@@ -12,11 +13,13 @@ export class ExactNumber {
 
 export const isExactNumber = (value: unknown): value is ExactNumber => value instanceof ExactNumber;
 
-/** The error of text that is not JSON. */
+/**
+ * The error of text that is not JSON: `position` characters are before it. With `isDuplicate`, an object has one name
+ * with two different values, and the second begins there.
+ */
 export class InvalidJson extends SyntaxError {
   constructor(
-    /** Characters before the error. */ readonly position: number,
-    /** True if an object has one name with two different values, and the second begins there. */
+    readonly position: number,
     readonly isDuplicate = false,
   ) {
     super(`Invalid JSON at position ${position}`);
@@ -35,32 +38,7 @@ export const MOST_LEVELS = 1_000;
  * are equal. `JSON.parse` takes about half the time, but rounds numbers.
  * @throws InvalidJson, or RangeError for more than `MOST_LEVELS` levels.
  */
-export function parseExactly(text: string): unknown {
-  return new ExactParser(text).parse();
-}
-
-const TAB = 0x09,
-  LF = 0x0a,
-  CR = 0x0d,
-  BLANK = 0x20,
-  QUOTE = 0x22,
-  PLUS = 0x2b,
-  COMMA = 0x2c,
-  MINUS = 0x2d,
-  POINT = 0x2e,
-  ZERO = 0x30,
-  NINE = 0x39,
-  COLON = 0x3a,
-  UPPER_E = 0x45,
-  OPENING_BRACKET = 0x5b,
-  BACKSLASH = 0x5c,
-  CLOSING_BRACKET = 0x5d,
-  LOWER_E = 0x65,
-  LOWER_F = 0x66,
-  LOWER_N = 0x6e,
-  LOWER_T = 0x74,
-  OPENING_BRACE = 0x7b,
-  CLOSING_BRACE = 0x7d;
+export const parseExactly = (text: string): unknown => new ExactParser(text).parse();
 
 /** Characters of an integer, with its sign, that a double surely holds exactly. */
 const EXACT_LENGTH = 15;
@@ -68,7 +46,9 @@ const EXACT_LENGTH = 15;
 /** The characters that may follow a backslash. */
 const ESCAPE = /["\\/bfnrt]|u[\dA-Fa-f]{4}/y;
 
-/** Comparisons with a code are false at the end of the text, where the code is NaN. */
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+/** It compares codes, since characters take half as long again. At the end of the text, the code is NaN. */
 class ExactParser {
   private at = 0;
   private levels = 0;
@@ -82,32 +62,22 @@ class ExactParser {
   }
 
   private value(): unknown {
-    switch (this.skipBlanks()) {
-      case QUOTE:
-        return this.string();
-      case OPENING_BRACE:
-        return this.object();
-      case OPENING_BRACKET:
-        return this.array();
-      case LOWER_T:
-        return this.literal('true', true);
-      case LOWER_F:
-        return this.literal('false', false);
-      case LOWER_N:
-        return this.literal('null', null);
-      default:
-        return this.number();
-    }
+    const code = this.skipBlanks();
+    if (code === /* " */ 0x22) return this.string();
+    if (code === /* { */ 0x7b) return this.object();
+    if (code === /* [ */ 0x5b) return this.array();
+    if (code === /* t */ 0x74) return this.literal('true', true);
+    if (code === /* f */ 0x66) return this.literal('false', false);
+    if (code === /* n */ 0x6e) return this.literal('null', null);
+    return this.number();
   }
 
   private object(): object {
     const object: Record<string, unknown> = {};
-    this.open();
-    if (this.skipBlanks() === CLOSING_BRACE) return this.closed(object);
-    for (;;) {
-      if (this.skipBlanks() !== QUOTE) this.fail();
+    for (let isMember = this.open(/* } */ 0x7d); isMember; isMember = this.goesOn(/* } */ 0x7d)) {
+      if (this.skipBlanks() !== /* " */ 0x22) this.fail();
       const name = this.string();
-      if (this.skipBlanks() !== COLON) this.fail();
+      if (this.skipBlanks() !== /* : */ 0x3a) this.fail();
       this.at++;
       this.skipBlanks();
       const start = this.at;
@@ -117,48 +87,49 @@ class ExactParser {
       } else if (name === '__proto__')
         Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
       else object[name] = value;
-      const next = this.skipBlanks();
-      if (next === CLOSING_BRACE) return this.closed(object);
-      if (next !== COMMA) this.fail();
-      this.at++;
     }
+    return object;
   }
 
   private array(): unknown[] {
     const array: unknown[] = [];
-    this.open();
-    if (this.skipBlanks() === CLOSING_BRACKET) return this.closed(array);
-    for (;;) {
-      array.push(this.value());
-      const next = this.skipBlanks();
-      if (next === CLOSING_BRACKET) return this.closed(array);
-      if (next !== COMMA) this.fail();
-      this.at++;
-    }
+    for (let isItem = this.open(/* ] */ 0x5d); isItem; isItem = this.goesOn(/* ] */ 0x5d)) array.push(this.value());
+    return array;
   }
 
-  private open(): void {
+  /** Begins an object or a list. Returns true if there is something in it before the code that ends it. */
+  private open(end: number): boolean {
     this.at++;
     if (++this.levels > MOST_LEVELS) throw new RangeError(`More than ${MOST_LEVELS} levels`);
+    return this.skipBlanks() !== end || this.close();
   }
 
-  private closed<T>(value: T): T {
+  /** Returns true behind a comma, false behind the code that ends an object or a list. */
+  private goesOn(end: number): boolean {
+    const next = this.skipBlanks();
+    if (next === end) return this.close();
+    if (next !== /* , */ 0x2c) this.fail();
+    this.at++;
+    return true;
+  }
+
+  private close(): false {
     this.at++;
     this.levels--;
-    return value;
+    return false;
   }
 
   private string(): string {
     const { text } = this;
     const start = this.at;
     let isEscaped = false;
-    for (let code = this.next(); code !== QUOTE; code = this.next()) {
-      if (code === BACKSLASH) {
+    for (let code = this.next(); code !== /* " */ 0x22; code = this.next()) {
+      if (code === /* \ */ 0x5c) {
         isEscaped = true;
         ESCAPE.lastIndex = this.at + 1;
         if (!ESCAPE.test(text)) this.fail();
         this.at = ESCAPE.lastIndex - 1;
-      } else if (!(code >= BLANK)) this.fail();
+      } else if (!(code >= 0x20)) this.fail();
     }
     this.at++;
     return isEscaped ? (JSON.parse(text.slice(start, this.at)) as string) : text.slice(start + 1, this.at - 1);
@@ -168,28 +139,22 @@ class ExactParser {
     const { text } = this;
     const start = this.at;
     let code = text.charCodeAt(start);
-    if (code === MINUS) code = this.next();
-    if (code === ZERO) code = this.next();
-    else code = this.digits(code);
-    let isInteger = true;
-    if (code === POINT) {
-      isInteger = false;
-      code = this.digits(this.next());
-    }
-    if (code === LOWER_E || code === UPPER_E) {
-      isInteger = false;
+    if (code === /* - */ 0x2d) code = this.next();
+    code = code === /* 0 */ 0x30 ? this.next() : this.digits(code);
+    const end = this.at;
+    if (code === /* . */ 0x2e) code = this.digits(this.next());
+    if (code === /* e */ 0x65 || code === /* E */ 0x45) {
       code = this.next();
-      this.digits(code === PLUS || code === MINUS ? this.next() : code);
+      this.digits(code === /* + */ 0x2b || code === /* - */ 0x2d ? this.next() : code);
     }
     const number = text.slice(start, this.at);
-    return isInteger && number.length <= EXACT_LENGTH ? Number(number) : new ExactNumber(number);
+    return this.at === end && number.length <= EXACT_LENGTH ? Number(number) : new ExactNumber(number);
   }
 
   /** Reads digits, of which `code` is the first. Returns the code after them. */
   private digits(code: number): number {
-    if (!(code >= ZERO && code <= NINE)) this.fail();
-    do code = this.next();
-    while (code >= ZERO && code <= NINE);
+    if (!isDigit(code)) this.fail();
+    while (isDigit(code)) code = this.next();
     return code;
   }
 
@@ -199,10 +164,10 @@ class ExactParser {
     return value;
   }
 
-  /** Returns the code of the first character that is not white space. */
+  /** Returns the code of the first character that is not white space: a blank, a line break or a tab. */
   private skipBlanks(): number {
     let code = this.text.charCodeAt(this.at);
-    while (code === BLANK || code === LF || code === CR || code === TAB) code = this.next();
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = this.next();
     return code;
   }
 
@@ -226,21 +191,18 @@ export function describeJsonError(what: string, text: string, error: unknown): s
   if (error instanceof RangeError)
     return `${what} has more than ${MOST_LEVELS} levels of objects and lists inside each other.`;
   // V8 names the position in some messages only.
-  const found = error instanceof InvalidJson ? error : errorOf(text);
+  const found =
+    error instanceof InvalidJson
+      ? error
+      : recovering(
+          () => parseExactly(text),
+          thrown => thrown,
+        );
   // JSON.parse accepts more levels, and two values of one name, so what it refused comes later.
   if (!(found instanceof InvalidJson) || (found.isDuplicate && found !== error)) return `${what} is not valid JSON.`;
-  const before = text.slice(0, found.position).split('\n');
-  const where = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-  return found.isDuplicate
-    ? `${what} is ambiguous: an object has one name with two different values, the second at ${where}. ` +
-        'Send each name once.'
-    : `${what} is not valid JSON: ${where}.`;
-}
-
-function errorOf(text: string): unknown {
-  try {
-    return parseExactly(text);
-  } catch (error) {
-    return error;
-  }
+  const before = text.slice(0, found.position);
+  const where = `line ${before.split('\n').length}, column ${found.position - before.lastIndexOf('\n')}`;
+  if (!found.isDuplicate) return `${what} is not valid JSON: ${where}.`;
+  const twice = 'is ambiguous: an object has one name with two different values, the second at';
+  return `${what} ${twice} ${where}. Send each name once.`;
 }

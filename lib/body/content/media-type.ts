@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'content-type';
-import { headerLines } from '../../http/header-lines';
 
 /** The kinds of body that the middlewares distinguish. */
 export type BodyKind = 'json' | 'multipart' | 'urlencoded' | 'other';
@@ -44,17 +43,6 @@ export function bodyKindOf({ type }: MediaType): BodyKind {
   return 'other';
 }
 
-/** Marks a body that was read and is no longer in the stream. Shared by every copy of this module in the process. */
-const USED_UP = Symbol.for('bindonce.used-up');
-
-/** The values of the headers that were removed from such a request. */
-interface UsedUp {
-  readonly [USED_UP]?: ReadonlyMap<string, readonly string[] | undefined>;
-}
-
-/** The headers that announce a body (RFC 9112, section 6). */
-const ANNOUNCING = ['content-length', 'transfer-encoding'];
-
 /**
  * Returns true if the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or had a body.
  * The headers as they were sent count, too: a middleware that replaces the body may remove its length.
@@ -62,7 +50,7 @@ const ANNOUNCING = ['content-length', 'transfer-encoding'];
 export function hasBody(req: IncomingMessage): boolean {
   const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
   if (coding !== undefined || Number(length ?? 0) > 0) return true;
-  return USED_UP in req || req.readableDidRead || lengthSent(req) !== 0;
+  return req.readableDidRead || lengthSent(req) !== 0;
 }
 
 /** Returns the length of the body in bytes as the client declared it; undefined if it declared a transfer coding. */
@@ -74,25 +62,4 @@ export function lengthSent({ rawHeaders = [] }: Partial<IncomingMessage>): numbe
     if (name?.length === 17 && name.toLowerCase() === 'transfer-encoding') return undefined;
   }
   return length;
-}
-
-/** Removes the headers that announce a body; `hasBody` still returns true, and `removedLines` what was sent. */
-export function markUsedUp(req: IncomingMessage): void {
-  const removed = new Map(ANNOUNCING.map(name => [name, headerLines(name, req)]));
-  Object.assign(req, { [USED_UP]: removed });
-  // Node makes both of these from `rawHeaders` on first access, and relies on all of those.
-  const { headers, headersDistinct } = req as { headers: object; headersDistinct?: object };
-  for (const name of ANNOUNCING) {
-    Reflect.deleteProperty(headers, name);
-    // The requests of light-my-request have none.
-    if (headersDistinct) Reflect.deleteProperty(headersDistinct, name);
-  }
-  req.rawHeaders = req.rawHeaders.filter(
-    (_one, index, all) => !ANNOUNCING.includes((all[index - (index % 2)] ?? '').toLowerCase()),
-  );
-}
-
-/** Returns the values of a header that `markUsedUp` has removed. @param name in lower case. */
-export function removedLines(name: string, req: IncomingMessage): readonly string[] | undefined {
-  return (req as UsedUp)[USED_UP]?.get(name);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdtemp, open, readdir, rm, unlink, type FileHandle } from 'node:fs/promises';
+import { lstat, mkdtemp, open, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
-import { onDisk } from './storage-problem';
 
 /** The beginning of the names of temporary files and folders. */
 export const PREFIX = 'bindonce-';
@@ -13,22 +13,15 @@ const A_DAY = 86_400_000;
 /** Parent folders in which this process has looked for leftovers. */
 const searched = new Set<string>();
 
-/** The folder of one request; only the user of this process can open it. */
-export interface TemporaryFolder {
-  readonly path: string;
-  /** Removes the folder and its files. Never rejects. */
-  remove(): Promise<void>;
-}
-
 /**
- * Makes a folder with an unguessable name. The first call for a parent also removes leftovers there.
+ * Makes a folder with an unguessable name, which only the user of this process can open. The first call for a parent
+ * also removes leftovers there.
  * @throws a 507 or 503 problem.
  */
-export async function makeTemporaryFolder(parent: string): Promise<TemporaryFolder> {
+export async function makeTemporaryFolder(parent: string): Promise<string> {
   if (!searched.has(parent)) void removeLeftovers(parent);
   searched.add(parent);
-  const path = await made(parent, () => mkdtemp(join(parent, PREFIX)));
-  return { path, remove: () => remove(path) };
+  return onDisk(() => mkdtemp(join(parent, PREFIX)), parent);
 }
 
 /**
@@ -37,56 +30,64 @@ export async function makeTemporaryFolder(parent: string): Promise<TemporaryFold
  */
 export async function unnamedFile(parent: string): Promise<FileHandle> {
   const path = join(parent, `${PREFIX}${randomUUID()}`);
-  const file = await made(parent, () => open(path, 'wx+', 0o600));
-  await unlink(path).catch((error: unknown) => {
-    warnLeft(path, error);
-  });
+  const file = await onDisk(() => open(path, 'wx+', 0o600), parent);
+  await removeTemporary(path);
   return file;
 }
 
-/** The error codes of a folder in which nothing can be made until somebody changes it. */
-const LASTING: readonly (string | undefined)[] = ['EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR'];
+/** Removes a file, or a folder with its files. Never rejects. */
+export const removeTemporary = (path: string): Promise<void> =>
+  rm(path, { recursive: true, force: true }).catch((error: unknown) => {
+    warnOnce(
+      'BINDONCE_TEMPORARY_FILE_LEFT',
+      `bindonce: ${path} could not be removed (${(error as Error).message}). Check that the process may delete it, ` +
+        'and remove it.',
+    );
+  });
 
-function made<T>(parent: string, make: () => Promise<T>): Promise<T> {
-  return onDisk(() =>
-    make().catch((error: unknown) => {
-      const { code, message } = error as NodeJS.ErrnoException;
-      // The problem is answered here, so no error handler of the application sees the cause.
-      if (LASTING.includes(code))
-        warnOnce(
-          'BINDONCE_TEMPORARY_FOLDER',
-          `bindonce: no temporary file can be made in ${JSON.stringify(parent)} (${message}), so requests with a ` +
-            'long body, or with files to store on disk, get 503. Let this process write there, or name another ' +
-            'folder: TMPDIR (on Windows, TEMP), or uploads.directory.',
-          parent,
-        );
-      throw error;
-    }),
-  );
-}
+/** The error codes of a full disk, an exhausted quota and a file that must not grow further. */
+const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** Removes own folders of an earlier day, and nothing else: none with another name, user or mode, and no links. */
-async function removeLeftovers(parent: string): Promise<void> {
-  for (const name of await readdir(parent).catch(() => [])) {
-    if (!/^bindonce-[A-Za-z\d]{6}$/.test(name)) continue;
-    const path = join(parent, name);
-    const stats = await lstat(path).catch(() => undefined);
-    // Windows has neither user ids nor modes.
-    const isOwn = !process.getuid || (stats?.uid === process.getuid() && (stats.mode & 0o777) === 0o700);
-    if (stats?.isDirectory() && isOwn && Date.now() - stats.mtimeMs > A_DAY) await remove(path);
-  }
-}
-
-async function remove(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true }).catch((error: unknown) => {
-    warnLeft(path, error);
+/** Makes the problem for a request whose body cannot be stored: 507 when the disk is full, else 503. */
+export function storageProblem(cause: unknown): Problem {
+  if (FULL.includes((cause as NodeJS.ErrnoException).code))
+    return new Problem('storage-full', 'The server has no room for this request body. Retry later.', { cause });
+  return new Problem('storage-unavailable', 'The server cannot store this request body at the moment. Retry later.', {
+    headers: { 'Retry-After': '10' },
+    cause,
   });
 }
 
-function warnLeft(path: string, error: unknown): void {
-  warnOnce(
-    'BINDONCE_TEMPORARY_FILE_LEFT',
-    `bindonce: ${path} could not be removed (${(error as Error).message}). Check that the process may delete it, and ` +
-      'remove it.',
-  );
+/**
+ * Runs an operation on a temporary file.
+ * @param folder where something is made: a warning says why it cannot be, since the problem is answered, and no error
+ * handler of the application sees its cause.
+ * @throws Problem when the system refuses it.
+ */
+export async function onDisk<T>(work: () => Promise<T>, folder?: string): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const problem = storageProblem(error);
+    if (folder !== undefined && problem.code === 'storage-unavailable')
+      warnOnce(
+        'BINDONCE_TEMPORARY_FOLDER',
+        `bindonce: no temporary file can be made in ${JSON.stringify(folder)} (${(error as Error).message}), so ` +
+          'requests with a long body, or with files to store on disk, get 503. Let this process write there, or name ' +
+          'another folder: TMPDIR (on Windows, TEMP), or uploads.directory.',
+        folder,
+      );
+    throw problem;
+  }
+}
+
+/** Removes own folders of an earlier day, and nothing else: none with another name or user, and no links. */
+async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const path = join(parent, name);
+    const stats = /^bindonce-[A-Za-z\d]{6}$/.test(name) ? await lstat(path).catch(() => undefined) : undefined;
+    // Windows has no user ids.
+    const isOwn = stats?.uid === (process.getuid?.() ?? stats?.uid);
+    if (isOwn && stats?.isDirectory() && Date.now() - stats.mtimeMs > A_DAY) await removeTemporary(path);
+  }
 }

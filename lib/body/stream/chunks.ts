@@ -1,21 +1,29 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientGone } from '../../http/exchange-end';
-import { bodyTooLarge, decodedBefore, readElsewhere } from '../content/errors';
+import { bodyTooLarge } from '../content/decode';
+
+/** Makes the error for a body that is gone: it must not be taken for an empty one. */
+export const readElsewhere = (): Error =>
+  new Error(
+    'bindonce: the request body was read before this middleware, and neither req.body nor req.rawBody tells what was ' +
+      'in it. (An empty object in req.body may stand for another body.) Mount it before the middleware that reads ' +
+      'the body, or set req.rawBody to the bytes.',
+  );
 
 /** Returns true if another reader has the stream: it flows, or is about to, to listeners of other code. */
 export function isReadElsewhere(req: IncomingMessage): boolean {
   return req.readableFlowing === true || req.listenerCount('data') > 0 || req.listenerCount('readable') > 0;
 }
 
-/** @throws a 413 problem for a body whose declared length is over the limit. */
-export function checkDeclaredLength(req: IncomingMessage, limit: number): void {
-  if ((declaredLength(req) ?? 0) > limit) throw bodyTooLarge(limit);
-}
-
 /** Returns the bytes of a body as the client declares them; undefined if only its end tells (RFC 9112, section 6.3). */
 export function declaredLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length'];
   return headers['transfer-encoding'] === undefined && length !== undefined ? Number(length) : undefined;
+}
+
+/** @throws a 413 problem for a body whose declared length is over the limit. */
+export function checkDeclaredLength(req: IncomingMessage, limit: number): void {
+  if ((declaredLength(req) ?? 0) > limit) throw bodyTooLarge(limit);
 }
 
 /**
@@ -37,29 +45,22 @@ export async function* chunksOf(req: IncomingMessage, limit: number): AsyncGener
       throw readElsewhere();
     }
     if (req.destroyed) throw new ClientGone();
-    const chunk = allRead(req);
-    size += chunk.length;
+    const chunk = req.read() as Buffer | string | null;
+    if (typeof chunk === 'string')
+      throw new Error(
+        'bindonce: an earlier middleware has called req.setEncoding(), so the bytes of the body cannot be read. ' +
+          'Remove that call, or mount bindonce before that middleware.',
+      );
+    size += chunk?.length ?? 0;
     if (size > limit) throw bodyTooLarge(limit);
-    if (chunk.length > 0) last = chunk.subarray(-1);
-    const isLast = declared === undefined ? req.complete : size >= declared;
+    last = chunk?.subarray(-1) ?? last;
+    const isLast = declared === undefined ? req.complete && req.readableLength === 0 : size >= declared;
     if (isLast && last) req.unshift(last);
-    if (chunk.length > 0) yield chunk;
+    if (chunk) yield chunk;
     if (isLast) return;
-    if (chunk.length === 0) await moreOf(req);
+    if (!chunk) await moreOf(req);
   }
 }
-
-/** Takes all that has arrived. (From node 26 on, `read()` takes one chunk.) */
-function allRead(req: IncomingMessage): Buffer {
-  const chunks: Buffer[] = [];
-  for (let chunk = next(req); chunk !== null; chunk = next(req)) {
-    if (typeof chunk === 'string') throw decodedBefore();
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-}
-
-const next = (req: IncomingMessage): Buffer | string | null => req.read() as Buffer | string | null;
 
 /** Waits for more bytes or the end. Every request ends with `close`; node emits `error` only if it has a listener. */
 function moreOf(req: IncomingMessage): Promise<void> {

@@ -30,77 +30,123 @@ const TRIES = 3;
 /** Milliseconds between two looks at a transaction that may still be under way. */
 const LOOK = 50;
 
+/** How a transaction has ended. */
+type Ended<T> =
+  | { readonly kind: 'committed'; readonly value: T }
+  /** Rolled back, because the handler has called `forget()`: it has answered so. */
+  | { readonly kind: 'forgotten'; readonly value: T }
+  /** Rolled back, because another request has the key. */
+  | { readonly kind: 'overtaken' }
+  /** Rolled back by PostgreSQL for the sake of another transaction. */
+  | { readonly kind: 'again'; readonly error: unknown }
+  /** Rolled back. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** Nobody knows: COMMIT was sent, and its answer has not come. */
+  | { readonly kind: 'unknown'; readonly error: unknown };
+
 /**
  * Runs `work` in a transaction of the application, and marks the run done and stores its response in the same one.
  *
  *     BEGIN → work(tx), whose response is drafted → the statement of the store → COMMIT → the draft is sent
  *
  * @throws Error before BEGIN where the store has no such statement, or where it was called before; what `work` throws;
- * Problem 503 where it is not known, or not so, that COMMIT was carried out.
+ * Problem 503 where COMMIT was not carried out, or nobody knows.
  */
 export async function commitWith<Tx, T>(
   run: CommittableRun,
   adapter: TransactionAdapter<Tx>,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const { exchange, attempt } = run;
-  const { res, options } = exchange;
-  const { commit } = options;
-  if (!commit)
+  const { res, options } = run.exchange;
+  if (!options.both?.commit)
     throw new Error(
-      'commitWith needs a store that commits in transactions of the application: idempotency({ store: postgresStore(pool) }).',
+      'commitWith needs a store that commits in transactions of the application: ' +
+        'idempotency({ store: postgresStore(pool) }).',
     );
   check(res);
   for (let tries = 1; ; tries++) {
     const draft = new Draft(res, run.before, options.maxResponseBytes);
-    let isAtCommit = false;
-    let isOvertaken = false;
-    let isForgotten = false;
-    let value: T | undefined;
-    const committed = (): T => {
+    const ended = await transact(run, adapter, work, draft);
+    if (ended.kind !== 'again') return finish(run, draft, ended);
+    const lease = await look(run);
+    if (lease === 'overtaken') return finish(run, draft, { kind: 'overtaken' });
+    if (lease !== 'held' || tries === TRIES) return finish(run, draft, { kind: 'failed', error: ended.error });
+    draft.discard();
+  }
+}
+
+async function transact<Tx, T>(
+  run: CommittableRun,
+  adapter: TransactionAdapter<Tx>,
+  work: (tx: Tx) => Promise<T>,
+  draft: Draft,
+): Promise<Ended<T>> {
+  const { options } = run.exchange;
+  const { cacheKey, token } = run.attempt;
+  // Set by the work, since the library may wrap what it throws.
+  let ended = undefined as Ended<T> | undefined;
+  try {
+    await adapter.transaction(async tx => {
+      const value = await work(tx);
+      const response = await whole(draft, options.storeTimeout);
+      if (run.isForgotten()) {
+        ended = { kind: 'forgotten', value };
+        throw rolledBack('forget() was called');
+      }
+      const reason = await run.whyNotKept(response);
+      if (reason !== undefined) throw rolledBack(reason);
+      const statement = options.both?.commit?.(cacheKey, token, response, options.cacheDuration);
+      const rows = statement ? await adapter.execute(tx, statement.text, statement.values) : [];
+      ended = rows.length > 0 ? { kind: 'committed', value } : { kind: 'overtaken' };
+      if (ended.kind === 'overtaken') throw overtaken();
+    });
+    return ended ?? { kind: 'failed', error: new Error('The adapter has not run the work.') };
+  } catch (error) {
+    if (ended && ended.kind !== 'committed') return ended;
+    if (adapter.isRetryable(error)) return { kind: 'again', error };
+    return ended ? afterCommit(run, ended, error) : { kind: 'failed', error };
+  }
+}
+
+/** Finds out whether COMMIT was carried out, whose answer was lost. */
+async function afterCommit<T>(run: CommittableRun, committed: Ended<T>, cause: unknown): Promise<Ended<T>> {
+  const because = 'because the connection to the database failed. Retry later with the same key.';
+  const failure = (what: string): Problem =>
+    new Problem('store-unavailable', `${what}, ${because}`, { headers: { 'Retry-After': '1' }, cause });
+  switch (await look(run)) {
+    case 'done':
+      return committed;
+    case 'held':
+      return { kind: 'failed', error: failure('The transaction was not committed, and nothing was executed') };
+    case 'overtaken':
+      return { kind: 'overtaken' };
+    case 'open':
+      return { kind: 'unknown', error: failure('It is not known whether the transaction was committed') };
+  }
+}
+
+/** Sends the draft, or throws it away. @throws what the handler is told. */
+function finish<T>(run: CommittableRun, draft: Draft, ended: Exclude<Ended<T>, { readonly kind: 'again' }>): T {
+  switch (ended.kind) {
+    case 'committed':
       run.end('committed');
       draft.send();
-      return value as T;
-    };
-    try {
-      await adapter.transaction(async tx => {
-        value = await work(tx);
-        const response = await whole(draft, options.storeTimeout);
-        isForgotten = run.isForgotten();
-        const reason = isForgotten ? 'forget() was called' : await run.whyNotKept(response);
-        if (reason !== undefined) throw new Error(`commitWith has rolled the transaction back, because ${reason}.`);
-        const { text, values } = commit(attempt.cacheKey, attempt.token, response, options.cacheDuration);
-        isOvertaken = (await adapter.execute(tx, text, values)).length === 0;
-        if (isOvertaken) throw overtaken();
-        isAtCommit = true;
-      });
-      return committed();
-    } catch (error) {
-      if (isForgotten) {
-        draft.send();
-        return value as T;
-      }
-      if (!isOvertaken && (isAtCommit || tries < TRIES) && (isAtCommit || adapter.isRetryable(error))) {
-        const found = await look(exchange, attempt);
-        if (found === 'committed') return committed();
-        isOvertaken = found === 'overtaken';
-        if (found === 'open') {
-          draft.discard();
-          if (adapter.isRetryable(error) && tries < TRIES) continue;
-          run.giveUp();
-          throw notCommitted('The transaction was not committed, and nothing was executed', error);
-        }
-        if (found === 'unknown') {
-          draft.discard();
-          run.end('unknown');
-          throw notCommitted('It is not known whether the transaction was committed', error);
-        }
-      }
+      return ended.value;
+    case 'forgotten':
+      draft.send();
+      return ended.value;
+    case 'overtaken':
       draft.discard();
-      if (isOvertaken) run.end('lost');
-      else run.giveUp();
-      throw isOvertaken ? overtaken() : error;
-    }
+      run.end('lost');
+      throw overtaken();
+    case 'unknown':
+      draft.discard();
+      run.end('unknown');
+      throw ended.error;
+    case 'failed':
+      draft.discard();
+      run.giveUp();
+      throw ended.error;
   }
 }
 
@@ -151,47 +197,41 @@ async function whole(draft: Draft, ms: number): Promise<RecordedResponse> {
   try {
     const response = await withinTime(draft.ended, ms);
     if (typeof response !== 'string') return response;
-    throw new Error(`commitWith has rolled the transaction back, because the response ${WHY[response]}.`);
+    throw rolledBack(`the response ${WHY[response]}`);
   } catch (error) {
     if (!(error instanceof TimedOut)) throw error;
-    throw new Error(
-      `commitWith has rolled the transaction back: ${ms} ms after the work (storeTimeout), its response has not ended. ` +
-        'End it inside the work, for example with res.json(…).',
+    throw rolledBack(
+      `${ms} ms after the work (storeTimeout) its response has not ended: end it inside, for example with res.json(…)`,
     );
   }
 }
 
-/** Finds out what has become of a transaction: a row that is locked belongs to one that is still open. */
-async function look(
-  { stores, options }: Exchange,
-  attempt: Attempt,
-): Promise<'committed' | 'open' | 'overtaken' | 'unknown'> {
+/**
+ * Asks for the lease again, which finds out what has become of a transaction: a row that is locked belongs to one that is
+ * still open.
+ */
+async function look({ exchange: { stores, options }, attempt }: CommittableRun): Promise<Found> {
   for (const end = performance.now() + options.storeTimeout; performance.now() < end;) {
     try {
-      const held = await stores.acquireAgain(attempt, end - performance.now());
-      if (held.kind === 'acquired') return 'open';
-      if (held.token !== attempt.token) return 'overtaken';
-      if (held.kind === 'done') return 'committed';
+      const lease = await stores.acquireAgain(attempt, end - performance.now());
+      if (lease.kind === 'acquired') return 'held';
+      if (lease.token !== attempt.token) return 'overtaken';
+      if (lease.kind === 'done') return 'done';
     } catch {
       // The store is away, too: it is asked again until the time is over.
     }
     await pause(LOOK);
   }
-  return 'unknown';
+  return 'open';
 }
 
-const overtaken = (): Error =>
-  new Error('commitWith has rolled the transaction back: the lease was lost, and another request has the key.');
+/** The state of the key: it is ours, done, another's, or its row is locked, as far as one can see. */
+type Found = 'held' | 'done' | 'overtaken' | 'open';
 
-const notCommitted = (what: string, cause: unknown): Problem =>
-  new Problem(
-    'store-unavailable',
-    `${what}, because the connection to the database failed. Retry later with the same key.`,
-    {
-      headers: { 'Retry-After': '1' },
-      cause,
-    },
-  );
+const rolledBack = (reason: string): Error =>
+  new Error(`commitWith has rolled the transaction back, because ${reason}.`);
+
+const overtaken = (): Error => rolledBack('the lease was lost, and another request has the key');
 
 /** Makes a key for another service out of that of this request: the same in each of its attempts, for each name another. */
 export function derivedKey(cacheKey: string, name: string): string {

@@ -15,11 +15,6 @@ const SENT: Sent = {
     ['photos', new File(['x'.repeat(100_000)], 'a.png')],
   ],
 };
-const framings: readonly (readonly [string, Record<string, string>])[] = [
-  ['Content-Length', {}],
-  ['chunked', { 'Transfer-Encoding': 'chunked' }],
-];
-
 /** Passes a request on as it is, over one connection. */
 function proxyTo(port: number, headersOf: (req: Request) => IncomingMessage['headers'] | string[]): RequestHandler {
   return (req, res) => {
@@ -41,28 +36,6 @@ const behind = (req: Request, res: Response): void => {
 };
 
 describe.each(expressVersions)('%s: a form that bindRequest() has read', (_name, framework) => {
-  it.each(
-    framings.flatMap(([framing, headers]) =>
-      (
-        [
-          ['headers', (req: Request) => req.headers],
-          ['rawHeaders', (req: Request) => req.rawHeaders],
-        ] as const
-      ).map(([what, headersOf]) => ({ framing, headers, what, headersOf })),
-    ),
-  )('is passed on by a proxy as a request without a body: $framing, by its $what', async ({ headers, headersOf }) => {
-    const upstream = framework().post('/', behind);
-    const { port } = await serve(upstream);
-    const proxy = framework()
-      .post('/', bindRequest(Upload, { allowFormData: true }))
-      .post('/', proxyTo(port, headersOf));
-    for (let time = 0; time < 2; time++) {
-      const { status, text } = await ask(proxy, { ...SENT, headers });
-      // Node itself frames a POST without a length in chunks.
-      expect([status, JSON.parse(text)]).toMatchObject([200, { length: 0 }]);
-    }
-  });
-
   it('is bound once more by a second bindRequest()', async () => {
     class Title extends dto({ title: string }) {}
     const app = framework()

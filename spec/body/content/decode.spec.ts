@@ -12,7 +12,6 @@ describe('a content coding', () => {
     [undefined, TEXT],
     ['', TEXT],
     ['identity', TEXT],
-    ['gzip', gzipSync(TEXT)],
     [' GZip ', gzipSync(TEXT)],
     ['x-gzip', gzipSync(TEXT)],
     ['deflate', deflateSync(TEXT)],
@@ -28,75 +27,53 @@ describe('a content coding', () => {
     });
   });
 
-  it.each(['gzip', 'deflate', 'br'])('%s that the bytes are not in is a 400', async coding => {
-    await expect(uncompressed(TEXT, coding, 100)).rejects.toMatchObject({ status: 400, code: 'body-malformed' });
-  });
-
+  const zeros = Buffer.alloc(100_000);
   it.each<[string, Buffer]>([
-    ['gzip', gzipSync(Buffer.alloc(100_000))],
-    ['deflate', deflateSync(Buffer.alloc(100_000))],
-    ['br', brotliCompressSync(Buffer.alloc(100_000))],
-  ])('%s that unpacks to more than the limit is a 413', async (coding, bytes) => {
+    ['gzip', gzipSync(zeros)],
+    ['deflate', deflateSync(zeros)],
+    ['br', brotliCompressSync(zeros)],
+  ])('%s that the bytes are not in is a 400, and one that unpacks to more than the limit a 413', async (...row) => {
+    const [coding, bytes] = row;
+    await expect(uncompressed(TEXT, coding, 100)).rejects.toMatchObject({ status: 400, code: 'body-malformed' });
     await expect(uncompressed(bytes, coding, 99_999)).rejects.toMatchObject({ status: 413, code: 'body-too-large' });
     expect(await uncompressed(bytes, coding, 100_000)).toHaveLength(100_000);
   });
 });
 
 describe('text', () => {
-  it.each<[string, string, Buffer]>([
-    ['without a charset', 'text/plain', TEXT],
-    ['in UTF-8', 'text/plain; charset=UTF-8', TEXT],
-    ['in utf8', 'text/plain; charset="utf8"', TEXT],
-    ['with a byte order mark', 'text/plain', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), TEXT])],
-  ])('%s is read', (_title, type, bytes) => {
-    expect(decodedText(bytes, mediaType(type))).toBe('grün');
-  });
-
-  it.each<[string, string, Buffer, number]>([
-    ['in another charset', 'text/plain; charset=latin1', TEXT, 415],
-    ['that is no UTF-8', 'text/plain', Buffer.from([0xff]), 400],
-    ['that is cut off in a character', 'text/plain', TEXT.subarray(0, 3), 400],
-  ])('%s is refused', (_title, type, bytes, status) => {
-    expect(() => decodedText(bytes, mediaType(type))).toThrow(expect.objectContaining({ status }));
+  it.each<[string, Buffer, string | number]>([
+    ['text/plain', TEXT, 'grün'],
+    ['text/plain; charset=UTF-8', TEXT, 'grün'],
+    ['text/plain; charset="utf8"', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), TEXT]), 'grün'],
+    ['text/plain; charset=latin1', TEXT, 415],
+    ['text/plain', Buffer.from([0xff]), 400],
+    ['text/plain', TEXT.subarray(0, 3), 400],
+  ])('%s, %j, is %s', (type, bytes, expected) => {
+    const read = (): string => decodedText(bytes, mediaType(type));
+    if (typeof expected === 'string') expect(read()).toBe(expected);
+    else expect(read).toThrow(expect.objectContaining({ status: expected }));
   });
 });
 
-describe('a media type', () => {
-  it.each([
-    ['application/json', 'json'],
-    ['Application/JSON; charset=utf-8', 'json'],
-    ['application/problem+json', 'json'],
-    ['application/vnd.a.b+json;v=1', 'json'],
-    ['multipart/form-data; boundary=x', 'multipart'],
-    ['application/x-www-form-urlencoded', 'urlencoded'],
-    ['text/plain', 'other'],
-    ['multipart/mixed; boundary=x', 'other'],
-    ['application/jsonp', 'other'],
-    ['text/json', 'other'],
-    ['+json', 'other'],
-    ['', 'other'],
-    ['nonsense', 'other'],
-    [';', 'other'],
-  ])('%p is of kind %s', (type, kind) => {
-    expect(bodyKindOf(mediaType(type))).toBe(kind);
-  });
-
-  it('has its parameters by names in lower case, and so its charset', () => {
-    expect(mediaType('text/plain; Charset="UTF-8"; b=B')).toMatchObject({
-      type: 'text/plain',
-      parameters: { charset: 'utf-8', b: 'B' },
-    });
-  });
+it.each<readonly [string, string]>([
+  ['application/json', 'json'],
+  ['Application/JSON; charset=utf-8', 'json'],
+  ['application/vnd.a.b+json;v=1', 'json'],
+  ['multipart/form-data; boundary=x', 'multipart'],
+  ['application/x-www-form-urlencoded', 'urlencoded'],
+  ...['text/plain', 'multipart/mixed; boundary=x', 'application/jsonp', 'text/json', '+json', '', 'nonsense', ';'].map(
+    type => [type, 'other'] as const,
+  ),
+])('the media type %p is of kind %s', (type, kind) => {
+  expect(bodyKindOf(mediaType(type))).toBe(kind);
 });
 
-describe('a request', () => {
-  it.each<[Record<string, string>, boolean]>([
-    [{}, false],
-    [{ 'content-type': 'application/json' }, false],
-    [{ 'content-length': '0' }, false],
-    [{ 'content-length': '1' }, true],
-    [{ 'transfer-encoding': 'chunked' }, true],
-  ])('with %j has a body: %p', (headers, expected) => {
-    expect(hasBody(withHeaders(headers))).toBe(expected);
-  });
+it.each<[Record<string, string>, boolean]>([
+  [{}, false],
+  [{ 'content-type': 'application/json' }, false],
+  [{ 'content-length': '0' }, false],
+  [{ 'content-length': '1' }, true],
+  [{ 'transfer-encoding': 'chunked' }, true],
+])('a request with %j has a body: %p', (headers, expected) => {
+  expect(hasBody(withHeaders(headers))).toBe(expected);
 });

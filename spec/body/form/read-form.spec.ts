@@ -66,12 +66,6 @@ describe('a multipart form', () => {
     expect(files).toMatchObject([{ fieldname: 'a"b', originalname: 'c\r\nd.txt' }]);
   });
 
-  it('with JSON that is sent as a file longer than files may be is refused with 413', async () => {
-    const part: Part = { ...file('a', 'blob', '{"a":1}'), type: 'application/json' };
-    await expect(read([part], { parts: filesAndJson, limits: { fileSize: 5 } })).rejects.toMatchObject({ status: 413 });
-    expect((await read([part], { parts: filesAndJson, limits: { fileSize: 7 } })).fields).toEqual([['a', '{"a":1}']]);
-  });
-
   it('has fields in the default charset of a Multer', async () => {
     const { body, headers } = multipart([{ name: 'a', value: Buffer.from('\xe4', 'latin1') }], 'b1');
     const { fields } = await readRaw(body, headers['Content-Type'], { defCharset: 'latin1' });
@@ -82,44 +76,29 @@ describe('a multipart form', () => {
     expect(await readRaw(body, 'multipart/form-data; boundary=b1')).toEqual({ fields: [], files: [] });
   });
 
-  it.each<[string, Part[], FormOptions['limits'], string]>([
-    ['a file is too long', [file('f', 'f', 'xx')], { fileSize: 1 }, 'The file "f" is larger than 1 bytes.'],
-    ['there are too many files', [file('f'), file('g')], { files: 1 }, 'The form has more than 1 files.'],
-    ['there are too many fields', [field('a'), field('b')], { fields: 1 }, 'The form has more than 1 fields.'],
-    ['a field is too long', [field('notes', 'xx')], { fieldSize: 1 }, 'The field "notes" is larger than 1 bytes.'],
+  const json: Part = { ...file('a', 'blob', '{"a":1}'), type: 'application/json' };
+  it.each<[Part[], Partial<FormOptions>, string]>([
+    [[file('f', 'f', 'xx')], { limits: { fileSize: 1 } }, 'The file "f" is larger than 1 bytes.'],
+    [[file('f'), file('g')], { limits: { files: 1 } }, 'The form has more than 1 files.'],
+    [[field('a'), field('b')], { limits: { fields: 1 } }, 'The form has more than 1 fields.'],
+    [[field('notes', 'xx')], { limits: { fieldSize: 1 } }, 'The field "notes" is larger than 1 bytes.'],
+    [[json], { limits: { fieldSize: 6 } }, 'The field "a" is larger than 6 bytes.'],
+    [[field('abc')], { limits: { fieldNameSize: 2 } }, 'A name in the form is longer than 2 characters.'],
+    [[file('abc')], { limits: { fieldNameSize: 2 } }, 'A name in the form is longer than 2 characters.'],
     [
-      'a field that is sent as a file is too long',
-      [{ ...file('a', 'blob', '{"a":1}'), type: 'application/json' }],
-      { fieldSize: 6 },
-      'The field "a" is larger than 6 bytes.',
-    ],
-    ['a name is too long', [field('abc')], { fieldNameSize: 2 }, 'A name in the form is longer than 2 characters.'],
-    [
-      'the name of a file is too long',
-      [file('abc')],
-      { fieldNameSize: 2 },
-      'A name in the form is longer than 2 characters.',
-    ],
-    [
-      'there are too many parts',
       [field('a'), file('f'), field('b')],
-      { parts: 2 },
+      { limits: { parts: 2 } },
       'The form has more than 2 fields and files together.',
     ],
-  ])('is refused with 413 that names the limit when %s', async (_title, parts, limits, message) => {
-    await expect(read(parts, { limits, parts: filesAndJson })).rejects.toMatchObject({
-      name: 'Problem',
-      status: 413,
-      code: 'body-too-large',
-      message,
-    });
-  });
-
-  it('is refused with 413 that names the limit of all fields together', async () => {
-    await expect(read([field('a', 'xx'), field('b', 'xx'), file('f')], { fieldsBytes: 5 })).rejects.toMatchObject({
-      status: 413,
-      message: 'The fields of the form are together larger than 5 bytes.',
-    });
+    [
+      [field('a', 'xx'), field('b', 'xx'), file('f')],
+      { fieldsBytes: 5 },
+      'The fields of the form are together larger than 5 bytes.',
+    ],
+    [[field('a', 'xxxx')], { formBytes: 20 }, 'The request body is larger than 20 bytes.'],
+  ])('%j that exceeds %j is refused with 413 that names the limit', async (parts, settings, message) => {
+    const refusal = { name: 'Problem', status: 413, code: 'body-too-large', message };
+    await expect(read(parts, { parts: filesAndJson, ...settings })).rejects.toMatchObject(refusal);
   });
 
   it('has a part without a name refused with 400', async () => {
@@ -130,37 +109,33 @@ describe('a multipart form', () => {
     });
   });
 
-  it.each<[string, string, string]>([
-    ['without a boundary', 'multipart/form-data', '--b1--'],
-    ['without an end', 'multipart/form-data; boundary=b1', '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'],
-    [
-      'with a file that has no end',
-      'multipart/form-data; boundary=b1',
-      '--b1\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nxxxx',
-    ],
-    [
-      'with a part whose head has no end',
-      'multipart/form-data; boundary=b1',
-      '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n',
-    ],
-    [
-      'of another boundary',
-      'multipart/form-data; boundary=b2',
-      '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n',
-    ],
-    [
-      'with blanks behind its boundaries, of which busboy reads no part',
-      'multipart/form-data; boundary=b1',
-      '--b1 \r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n',
-    ],
-    ['that is none', 'multipart/form-data; boundary=b1', 'nothing like it'],
+  const part = 'Content-Disposition: form-data; name="a"\r\n\r\n1\r\n';
+  it.each<[string, string, string?]>([
+    ['without a boundary', '--b1--', 'multipart/form-data'],
+    ['without an end', `--b1\r\n${part}`],
+    ['with a file that has no end', '--b1\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nxxxx'],
+    ['with a part whose head has no end', '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n'],
+    ['of another boundary', `--b2\r\n${part}--b2--\r\n`],
+    ['with blanks behind its boundaries, of which busboy reads no part', `--b1 \r\n${part}--b1--\r\n`],
+    ['that is none', 'nothing like it'],
     [
       'with a boundary that multer does not read',
+      `--b\t1\r\n${part}--b\t1--\r\n`,
       'multipart/form-data; boundary="b\t1"',
-      '--b\t1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b\t1--\r\n',
     ],
-  ])('%s is refused with 400', async (_title, type, body) => {
+  ])('%s is refused with 400', async (_title, body, type = 'multipart/form-data; boundary=b1') => {
     await expect(readRaw(body, type)).rejects.toMatchObject({ name: 'Problem', status: 400, code: 'body-malformed' });
+  });
+
+  it('ends at its end: a part behind that is not read, wherever the chunks are cut', async () => {
+    const { body, headers } = multipart([field('a')], 'b1');
+    const all = Buffer.concat([body, multipart([file('f')], 'b1').body.subarray(0, -10)]);
+    const req = { headers: { 'content-type': headers['Content-Type'] } } as IncomingMessage;
+    for (let at = 0; at < all.length; at++) {
+      const chunks = Readable.from([all.subarray(0, at), all.subarray(at)]);
+      const form = readForm(chunks, req, { storage: multer.memoryStorage(), limits: {}, parts: allFiles });
+      expect(await form).toEqual({ fields: [['a', '1']], files: [] });
+    }
   });
 
   it.each<[string, Partial<FormOptions>]>([
