@@ -5,7 +5,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import express from 'express';
-import { bindRequest, bool, dto, field, idempotency, int, postgresLeases, queryParam, routeParam, string } from 'bindonce';
+import { bindRequest, bool, dto, field, idempotency, int, postgresStore, queryParam, routeParam, string } from 'bindonce';
 `;
 
 const check = `
@@ -63,8 +63,8 @@ const stores: Readonly<Record<Store, readonly [imports: string, options: string]
     '{ store: new Keyv(new KeyvValkey(process.env.REDIS_URL, { useRedisSets: false })) }',
   ],
   postgres: [
-    "import { KeyvPostgres } from '@keyv/postgres';\nimport pg from 'pg';\n",
-    '{ store: new Keyv(new KeyvPostgres({ uri: process.env.POSTGRES_URL })), leases: postgresLeases(new pg.Pool({ connectionString: process.env.POSTGRES_URL })) }',
+    "import pg from 'pg';\n",
+    '{ store: postgresStore(new pg.Pool({ connectionString: process.env.POSTGRES_URL })) }',
   ],
 };
 

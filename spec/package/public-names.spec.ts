@@ -11,7 +11,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
     ...['BOUND', 'BigNumber', 'Problem', 'RequestBinder', 'Version'],
     ...['apiDocs', 'bind', 'bindRequest', 'configure', 'idempotency', 'openapi', 'problemDetails'],
     ...['cookieValue', 'headerValue', 'queryValue', 'routeValue'],
-    ...['memoryLeases', 'postgresLeases', 'redisLeases'],
+    ...['memoryLeases', 'postgresLeases', 'postgresStore', 'redisLeases', 'sqliteStore'],
+    ...['fromDrizzle', 'fromKnex', 'fromKysely', 'fromPg', 'fromPostgresJs', 'fromPrisma', 'fromTypeOrm'],
     ...['dto', 'field', 'formField', 'fromBody', 'fromClaim', 'fromCookie', 'fromForm', 'fromHeader', 'fromQuery'],
     ...['hasPermission', 'jsonField', 'plainText', 'queryParam', 'routeParam'],
     ...[

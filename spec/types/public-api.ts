@@ -44,6 +44,7 @@ import {
   pick,
   plainText,
   postgresLeases,
+  postgresStore,
   problemDetails,
   queryParam,
   queryValue,
@@ -53,6 +54,7 @@ import {
   routeParam,
   routeValue,
   serializerContext,
+  sqliteStore,
   string,
   time,
   timeSpan,
@@ -422,8 +424,18 @@ export const stores = (
   redisLeases(client),
   redisLeases(client, {}),
   postgresLeases(pool),
-  postgresLeases(pool, {}),
+  postgresLeases(pool, { schema: 'shop', prefix: 'once_' }),
+  postgresStore(pool).leases,
+  sqliteStore('keys.db').leases,
 ];
+export const bothIn = (pool: Parameters<typeof postgresStore>[0], store: Store): RequestHandler[] => [
+  idempotency({ store: postgresStore(pool) }),
+  idempotency({ store }),
+];
+export const committed = (
+  req: Request,
+  adapter: TransactionAdapter<{ query(text: string): Promise<number> }>,
+): Promise<number> => req.idempotency.commitWith(adapter, tx => tx.query(req.idempotency.derivedKey('charge')));
 export const contract = (): void => {
   leaseStoreContract('memoryLeases()', () => ({ one: memoryLeases(), other: memoryLeases() }));
 };

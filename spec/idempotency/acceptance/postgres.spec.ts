@@ -3,7 +3,7 @@ import { KeyvPostgres } from '@keyv/postgres';
 import express from 'express';
 import { Keyv } from 'keyv';
 import { Pool } from 'pg';
-import { idempotency, postgresLeases, type IdempotencyOptions } from '../../../lib';
+import { idempotency, postgresStore, type IdempotencyOptions } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { PostgresServer } from '../../support/servers/postgres-server';
 import { EventLog } from '../../support/event-log';
@@ -32,17 +32,14 @@ class Shop {
   private url = '';
   private gate: { readonly started: Signal; readonly open: Signal } | undefined;
 
-  static async open(storeOn: (pool: Pool) => KeyvPostgres, options: IdempotencyOptions = {}): Promise<Shop> {
+  static async open(options: IdempotencyOptions = {}): Promise<Shop> {
     const shop = new Shop();
     const { pool, log } = shop;
     pools.push(pool);
     // pg ends the process when a server goes away and nobody listens.
     pool.on('error', () => undefined);
-    const store = new Keyv(storeOn(pool));
-    store.on('error', () => undefined);
     const guard = idempotency({
-      store,
-      leases: postgresLeases(pool),
+      store: postgresStore(pool),
       scope: () => 'all',
       onEvent: log.onEvent,
       ...options,
@@ -81,29 +78,12 @@ class Shop {
   }
 }
 
-/** On a pool of the application's; the one that @keyv/postgres makes has no 'error' listener. */
-function onPool(pool: Pool): KeyvPostgres {
-  class KeyvOnPool extends KeyvPostgres {
-    override connect() {
-      return Promise.resolve(
-        async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[],
-      );
-    }
-  }
-  return new KeyvOnPool();
-}
-
 const twoShops = (options?: IdempotencyOptions): Promise<[Shop, Shop]> =>
-  Promise.all([Shop.open(onPool, options), Shop.open(onPool, options)]);
+  Promise.all([Shop.open(options), Shop.open(options)]);
 
 describe('two shops on one PostgreSQL', () => {
   it.each([20, 200])('run %i concurrent duplicates once and give all the same answer', async count => {
-    const stores: KeyvPostgres[] = [];
-    const plain = (): KeyvPostgres => {
-      stores.push(new KeyvPostgres(postgres.url));
-      return stores.at(-1) as KeyvPostgres;
-    };
-    const shops = await Promise.all([Shop.open(plain), Shop.open(plain)]);
+    const shops = await twoShops();
     const gates = shops.map(shop => shop.hold());
     const key = randomUUID();
     const answers = Array.from({ length: count }, (_, index) => (shops[index % 2] as Shop).order(key));
@@ -114,7 +94,6 @@ describe('two shops on one PostgreSQL', () => {
     expect(bodies[0]).toContain('201');
     expect(shops.map(({ runs }) => runs).sort()).toEqual([0, 1]);
     expect(shops.flatMap(({ log }) => log.kinds).filter(kind => kind === 'executed')).toHaveLength(1);
-    await stores[0]?.disconnect();
   });
 
   it('give a waiting duplicate, which polls, the answer of the other shop', async () => {
@@ -196,13 +175,11 @@ describe('two shops on one PostgreSQL', () => {
   });
 });
 
-it('a Keyv on PostgreSQL without leases is refused with what to write', () => {
-  const pool = new Pool({ connectionString: postgres.url });
-  pools.push(pool);
-  expect(() => idempotency({ store: new Keyv(onPool(pool)) })).toThrow(
+it('a Keyv on PostgreSQL is refused with what to write', () => {
+  expect(() => idempotency({ store: new Keyv(new KeyvPostgres(postgres.url)) })).toThrow(
     new TypeError(
-      'idempotency: store is a Keyv on KeyvOnPool, on which bindonce cannot hold leases. ' +
-        'Pass `leases: postgresLeases(pool)`, with a Pool of pg on the same database.',
+      'idempotency: store is a Keyv on KeyvPostgres, on which bindonce cannot hold leases. ' +
+        'Use postgresStore(pool) in its place, with a Pool of pg, or pass `leases: postgresLeases(pool)`.',
     ),
   );
 });

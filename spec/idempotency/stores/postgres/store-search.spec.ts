@@ -16,7 +16,9 @@ leaseStoreSearch(
     const pool = new Pool({ connectionString: postgres.url });
     const expire = async (key: string): Promise<void> => {
       for (const table of ['runs', 'leases'])
-        await pool.query(`UPDATE bindonce_1_${table} SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))`, [key]);
+        await pool.query(`UPDATE bindonce_1_${table} SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))`, [
+          key,
+        ]);
     };
     return { store: postgresStore(pool).leases, expire, close: () => pool.end() };
   },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
-import { postgresLeases } from '../../../../lib';
+import { postgresStore } from '../../../../lib';
 import { PostgresServer } from '../../../support/servers/postgres-server';
 
 const LONG = 600_000;
@@ -18,7 +18,7 @@ beforeEach(async () => {
     doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date', 'setInterval'],
   });
   pool = new Pool({ connectionString: postgres.url, idleTimeoutMillis: 0 });
-  await pool.query('DROP TABLE IF EXISTS bindonce_leases');
+  await pool.query('DROP TABLE IF EXISTS bindonce_1_runs, bindonce_1_leases, bindonce_1_responses');
 });
 afterEach(async () => {
   jest.useRealTimers();
@@ -29,35 +29,40 @@ afterAll(() => postgres.stop());
 /** Resolves when so many rows are there. */
 async function rowsAre(wanted: number): Promise<void> {
   for (;;) {
-    const { rows } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM bindonce_leases');
+    const { rows } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM bindonce_1_runs');
     if (rows[0]?.count === wanted) return;
   }
 }
 
 const expired = (count: number): Promise<unknown> =>
   pool.query(
-    "INSERT INTO bindonce_leases SELECT sha256(convert_to('old' || n, 'UTF8')), 'a', n % 2 = 0, now() - interval '1 second' FROM generate_series(1, $1) AS n",
+    `WITH old AS (
+       INSERT INTO bindonce_1_runs
+       SELECT sha256(convert_to('old' || n, 'UTF8')), 'a', n % 2 = 0, now() - interval '1 second' FROM generate_series(1, $1) AS n
+       RETURNING key
+     ) INSERT INTO bindonce_1_leases SELECT key, 'a', now() - interval '1 second' FROM old`,
     [count],
   );
 
-describe('postgresLeases()', () => {
+describe('postgresStore()', () => {
   it('deletes expired rows a minute after it was used, in batches, and nothing else', async () => {
-    const leases = postgresLeases(pool);
+    const { leases } = postgresStore(pool);
     await leases.acquire('running', 'a', LONG);
     await leases.complete('done', 'b', LONG);
     await expired(2_100);
     const asked = jest.spyOn(pool, 'query');
     jest.advanceTimersByTime(MINUTE);
     await rowsAre(2);
-    expect(asked.mock.calls.filter(([text]) => String(text).includes('SKIP LOCKED'))).toHaveLength(3);
+    expect(asked.mock.calls.filter(([text]) => String(text).includes('SKIP LOCKED'))).toHaveLength(4);
     expect(await leases.acquire('running', 'c', LONG)).toMatchObject({ kind: 'running', token: 'a' });
     expect(await leases.acquire('done', 'c', LONG)).toEqual({ kind: 'done', token: 'b' });
   });
 
   it('lets a run be completed whose lease ran out and was swept', async () => {
-    const leases = postgresLeases(pool);
+    const { leases } = postgresStore(pool);
     await leases.acquire('stalled', 'a', LONG);
-    await pool.query("UPDATE bindonce_leases SET expires = now() - interval '1 second'");
+    for (const table of ['runs', 'leases'])
+      await pool.query(`UPDATE bindonce_1_${table} SET expires = now() - interval '1 second'`);
     jest.advanceTimersByTime(MINUTE);
     await rowsAre(0);
     expect([await leases.renew('stalled', 'a', LONG), await leases.complete('stalled', 'a', LONG)]).toEqual([
@@ -67,12 +72,12 @@ describe('postgresLeases()', () => {
   });
 
   it('does not wait for a locked row, and finds it the next time; without requests, it leaves the server alone', async () => {
-    const leases = postgresLeases(pool);
+    const { leases } = postgresStore(pool);
     expect(jest.getTimerCount()).toBe(0);
     await leases.acquire('other', 'a', LONG);
     await expired(3);
     const client = await pool.connect();
-    await client.query("BEGIN; SELECT FROM bindonce_leases WHERE key = sha256('old1') FOR UPDATE");
+    await client.query("BEGIN; SELECT FROM bindonce_1_runs WHERE key = sha256('old1') FOR UPDATE");
     jest.advanceTimersByTime(MINUTE);
     await rowsAre(2);
     await client.query('COMMIT');
@@ -86,7 +91,7 @@ describe('postgresLeases()', () => {
 
   it('keeps a failed sweep to itself, and sweeps again later', async () => {
     const other = new Pool({ connectionString: postgres.url, idleTimeoutMillis: 0 });
-    const leases = postgresLeases(other);
+    const { leases } = postgresStore(other);
     await leases.acquire('k', 'a', LONG);
     await other.end();
     jest.advanceTimersByTime(MINUTE);
@@ -99,7 +104,7 @@ describe('postgresLeases()', () => {
   it('does not keep a process from ending', async () => {
     jest.useRealTimers();
     const timers = (): number => process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length;
-    const leases = postgresLeases(pool);
+    const { leases } = postgresStore(pool);
     const before = timers();
     await leases.acquire('k', 'a', LONG);
     // Timers of others may end meanwhile, and those of the pool last for some milliseconds.

@@ -1,5 +1,5 @@
 import { Client, Pool } from 'pg';
-import { postgresLeases, type LeaseStore, type PostgresPool } from '../../../../lib';
+import { postgresLeases, postgresStore, type LeaseStore, type PostgresPool } from '../../../../lib';
 import { PostgresServer } from '../../../support/servers/postgres-server';
 
 const LONG = 60_000;
@@ -44,33 +44,30 @@ async function worksIn(leases: LeaseStore, key = 'k'): Promise<void> {
   expect(await leases.acquire(key, 'b', LONG)).toEqual({ kind: 'done', token: 'a' });
 }
 
-describe('the table of postgresLeases()', () => {
-  it('is made once, with its index, when twenty processes start at the same moment', async () => {
+describe('the tables of postgresStore()', () => {
+  it('are made once when twenty processes start at the same moment', async () => {
     const url = await freshDatabase();
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => postgresLeases(poolOn(url)).acquire('k', `token ${index}`, LONG)),
+      Array.from({ length: 20 }, (_, index) => postgresStore(poolOn(url)).leases.acquire('k', `token ${index}`, LONG)),
     );
     expect(answers.filter(({ kind }) => kind === 'acquired')).toHaveLength(1);
-    const { rows } = await poolOn(url).query(
-      "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname",
+    const { rows } = await poolOn(url).query<{ tablename: string }>(
+      "SELECT tablename FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname",
     );
-    expect(rows).toEqual([
-      {
-        tablename: 'bindonce_leases',
-        indexdef: 'CREATE INDEX bindonce_leases_expires_idx ON public.bindonce_leases USING btree (expires)',
-      },
-      {
-        tablename: 'bindonce_leases',
-        indexdef: 'CREATE UNIQUE INDEX bindonce_leases_pkey ON public.bindonce_leases USING btree (key)',
-      },
+    expect(rows.map(({ tablename }) => tablename)).toEqual([
+      'bindonce_1_leases',
+      'bindonce_1_responses',
+      'bindonce_1_responses',
+      'bindonce_1_runs',
+      'bindonce_1_runs',
     ]);
   });
 
-  it('is made again after it was dropped', async () => {
+  it('are made again after they were dropped', async () => {
     const pool = poolOn(await freshDatabase());
-    const leases = postgresLeases(pool);
+    const { leases } = postgresStore(pool);
     await worksIn(leases);
-    await pool.query('DROP TABLE bindonce_leases');
+    await pool.query('DROP TABLE bindonce_1_leases, bindonce_1_runs, bindonce_1_responses');
     await worksIn(leases);
   });
 
@@ -78,60 +75,88 @@ describe('the table of postgresLeases()', () => {
     const url = await freshDatabase();
     const owner = poolOn(url);
     await owner.query('CREATE ROLE shop LOGIN; REVOKE CREATE ON SCHEMA public FROM public');
-    const leases = postgresLeases(poolOn(url.replace('bindonce@', 'shop@')));
-    await expect(leases.acquire('k', 'a', LONG)).rejects.toThrow('permission denied for schema public');
-    await owner.query(`
-      CREATE TABLE bindonce_leases (key bytea PRIMARY KEY, token text NOT NULL, done boolean NOT NULL, expires timestamptz NOT NULL);
-      GRANT SELECT, INSERT, UPDATE, DELETE ON bindonce_leases TO shop`);
+    const { leases } = postgresStore(poolOn(url.replace('bindonce@', 'shop@')));
+    await expect(Promise.resolve(leases.acquire('k', 'a', LONG))).rejects.toThrow(
+      'permission denied for schema public',
+    );
+    await owner.query(postgresStore.ddl());
+    await owner.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop');
     await worksIn(leases);
   });
 
-  it.each<[string, string]>([
-    ['a reserved word', 'order'],
-    ['upper case, which counts', 'Leases'],
-    ['in a schema', 'shop.leases'],
-  ])('can have a name that is %s', async (_title, table) => {
+  it('have the schema and the prefix that they are given, upper case, too, and both functions the same', async () => {
     const pool = poolOn(await freshDatabase());
-    await pool.query('CREATE SCHEMA shop; CREATE TABLE leases (another int)');
-    await worksIn(postgresLeases(pool, { table }));
-    const { rows } = await pool.query(
-      "SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'shop') AND tablename <> 'leases' OR schemaname = 'shop'",
-    );
-    const [schemaname, tablename] = table.includes('.') ? table.split('.') : ['public', table];
-    expect(rows).toEqual([{ schemaname, tablename }]);
+    await pool.query('CREATE SCHEMA shop');
+    const options = { schema: 'shop', prefix: 'Once_' };
+    await worksIn(postgresStore(pool, options).leases);
+    expect(await postgresLeases(pool, options).acquire('k', 'c', LONG)).toEqual({ kind: 'done', token: 'a' });
+    const { rows } = await pool.query("SELECT tablename FROM pg_tables WHERE schemaname = 'shop' ORDER BY tablename");
+    expect(rows).toEqual(['leases', 'responses', 'runs'].map(name => ({ tablename: `Once_1_${name}` })));
   });
 
-  it.each<unknown>(['', 'a b', '1a', 'a"b', 'a.b.c', '.a', 'ä', 'a\n', 'x'.repeat(64), `${'x'.repeat(64)}.a`, 7, null])(
-    'cannot be called %p',
-    table => {
-      const options = { table } as { table: string };
-      expect(() => postgresLeases(poolOn(postgres.url), options)).toThrow(
-        /^postgresLeases: table must be a table name of letters, digits and _, optionally after a schema and a dot, not /,
-      );
+  it.each<unknown>(['', 'a b', '1a', 'a"b', 'a.b', 'ä', 'a\n', 'x'.repeat(51), 7, null])(
+    'cannot begin with %p',
+    prefix => {
+      for (const make of [postgresStore, postgresLeases])
+        expect(() => make(poolOn(postgres.url), { prefix } as { prefix: string })).toThrow(
+          /^postgres(?:Store|Leases): prefix must be a name of up to 50 letters, digits and _, not /,
+        );
     },
   );
 });
 
-describe('postgresLeases()', () => {
+describe('postgresStore()', () => {
+  it('works on a pool of one connection, and where every transaction is serializable', async () => {
+    const url = await freshDatabase();
+    const pool = new Pool({ connectionString: url, max: 1, options: '-c default_transaction_isolation=serializable' });
+    pools.push(pool);
+    const { leases, responses } = postgresStore(pool);
+    const response = { status: 201, headers: [['X-A', 'ü']] as const, body: Buffer.from([0, 255]), trailers: [] };
+    await Promise.all([1, 2, 3].map(at => worksIn(leases, `key ${at}`)));
+    await responses.set('key 1', 'a', response, LONG);
+    expect(await responses.get('key 1', 'a', LONG)).toEqual(response);
+    expect(await responses.get('key 1', 'b', LONG)).toBeUndefined();
+    await responses.delete('key 1', 'a');
+    expect(await responses.get('key 1', 'a', LONG)).toBeUndefined();
+  });
+
+  it('tells a run whose lease has ended without a record for as long as it was told to, and settles it', async () => {
+    const pool = poolOn(await freshDatabase());
+    const { leases } = postgresStore(pool);
+    const facts = { keepUnknown: LONG, method: 'POST', path: '/', keyHash: '', callerHash: '', created: 0 };
+    for (const outcome of ['ran', 'did-not-run'] as const) {
+      await leases.acquire(outcome, 'a', LONG, facts);
+      expect(await leases.settle?.(outcome, 'a', outcome, LONG)).toBe(false);
+      await pool.query('UPDATE bindonce_1_leases SET expires = now()');
+      expect(await leases.acquire(outcome, 'b', LONG, facts)).toEqual({ kind: 'unknown', token: 'a' });
+      expect(await leases.settle?.(outcome, 'b', outcome, LONG)).toBe(false);
+      expect(await leases.settle?.(outcome, 'a', outcome, LONG)).toBe(true);
+    }
+    expect(await leases.acquire('ran', 'b', LONG)).toEqual({ kind: 'done', token: 'a' });
+    expect(await leases.acquire('did-not-run', 'b', LONG)).toEqual({ kind: 'acquired' });
+    await leases.acquire('late', 'a', LONG, facts);
+    await pool.query("UPDATE bindonce_1_leases SET expires = now() WHERE token = 'a'");
+    expect(await leases.complete('late', 'a', LONG)).toBe(true);
+  });
+
   it('names an option that it does not have', () => {
-    const options = { tabel: 'leases' } as object;
-    expect(() => postgresLeases(poolOn(postgres.url), options)).toThrow(
-      new TypeError('postgresLeases: there is no option "tabel"; did you mean "table"?'),
+    expect(() => postgresStore(poolOn(postgres.url), { prefx: 'a' } as object)).toThrow(
+      new TypeError('postgresStore: there is no option "prefx"; did you mean "prefix"?'),
     );
   });
 
   it.each<unknown>([undefined, null, {}, 'postgres://shop:secret@db/shop'])(
     'refuses %p for a pool, and does not repeat it',
     pool => {
-      expect(() => postgresLeases(pool as PostgresPool)).toThrow(
-        new TypeError('postgresLeases: pool must be a Pool of pg: postgresLeases(new Pool({ connectionString }))'),
+      expect(() => postgresStore(pool as PostgresPool)).toThrow(
+        new TypeError('postgresStore: pool must be a Pool of pg: postgresStore(new Pool({ connectionString }))'),
       );
     },
   );
 
   it('asks for the pool of a promise', () => {
-    expect(() => postgresLeases(Promise.resolve() as never)).toThrow(
-      new TypeError('postgresLeases: pool must be a Pool of pg, not a promise: await it first'),
+    expect(() => postgresStore(Promise.resolve() as never)).toThrow(
+      new TypeError('postgresStore: pool must be a Pool of pg, not a promise: await it first'),
     );
   });
 });

@@ -24,4 +24,3 @@ leaseStoreContract('postgresStore() on two pools', () => onTwoPools(postgres.url
 leaseStoreContract('postgresStore() where every transaction is serializable', () => onTwoPools(strict.url), {
   watches: false,
 });
-
