@@ -90,6 +90,8 @@ import {
   type SerializerContext,
   type Source,
   type StringRules,
+  type Store,
+  type TransactionAdapter,
   type ValueParser,
 } from '../../lib';
 import { idempotentFetch } from '../../lib/client';
