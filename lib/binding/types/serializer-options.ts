@@ -18,7 +18,7 @@ const words = (name: string): string[] =>
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .split(/(?<!^_*)[\s_-](?!_*$)/);
 
-export const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
+const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
   /** Makes the leading capitals small: `CustomerId` becomes customerId, `URLPath` becomes urlPath. */
   camelCase: name => name.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, start => start.toLowerCase()),
   snake_case: name => words(name).join('_').toLowerCase(),
