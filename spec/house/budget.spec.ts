@@ -23,7 +23,7 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_680, 50, ['idempotency']],
   body: [965, 13, ['body']],
-  binding: [4_885, 61, ['binding']],
+  binding: [4_900, 61, ['binding']],
   openapi: [1_265, 16, ['openapi']],
   client: [560, 9, ['client', 'client.ts']],
   cli: [290, 8, ['cli']],
