@@ -1,17 +1,7 @@
 import BigNumber = require('bignumber.js');
 
-export {
-  bind,
-  bindRequest,
-  configure,
-  cookieValue,
-  headerValue,
-  idempotency,
-  queryValue,
-  routeValue,
-  type Configuration,
-  type Configured,
-} from './configure';
+export { bind, bindRequest, configure, idempotency, type Configuration, type Configured } from './configure';
+export { cookieValue, headerValue, queryValue, routeValue } from './configure';
 
 export { apiDocs } from './openapi/api-docs';
 export { openapi, type OpenApiDocument } from './openapi/openapi';

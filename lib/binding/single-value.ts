@@ -1,8 +1,7 @@
 import type { Request, Response } from 'express';
 import { ignoreRejection, isPromise } from '../basics/awaitable';
 import { boolean, checkOptions } from '../options/check';
-import { answerInHandler } from '../problems/answer-in-handler';
-import type { Answering } from '../problems/answer';
+import { answerInHandler, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
 import { namingErrors } from './declaration/declaration-error';

@@ -1,8 +1,7 @@
 import type { Source } from '../../problems/problem';
-import { classCheckOf } from '../types/class-check';
 import type { Codec, CodecMember, ObjectCodec } from '../types/codec';
 import { classNameOf, type Codecs, type DtoClass } from '../types/property-type';
-import { completion, instancesOf, propertiesOf } from './declarations';
+import { instancesOf, propertiesOf } from './declarations';
 import { checkJsonNames, namingErrors } from './declaration-error';
 import type { PropertyKind, PropertySpec } from './property';
 
@@ -50,9 +49,7 @@ export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs, tag?: CodecM
     kind: 'object',
     name: name || 'object',
     Dto,
-    create: instancesOf<object>(Dto as DtoClass<object>),
-    complete: completion(Dto),
-    check: classCheckOf(Dto),
+    ...instancesOf(Dto),
     notNestable: notNestable(Dto),
     members: [],
     fields: [],

@@ -1,12 +1,11 @@
 import type { ProblemLocation } from '../../problems/problem';
 import type { PartsTaken } from '../../body/form/form';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
-import { completion, instancesOf, isDto } from '../declaration/declarations';
+import { instancesOf, isDto } from '../declaration/declarations';
 import { membersOf, type Member } from '../declaration/members';
 import { ownValue } from '../reading/json-text';
 import { firstPart } from '../reading/name-tree';
 import { assertType, isSchema } from '../types/assert-type';
-import { classCheckOf } from '../types/class-check';
 import {
   hasFile,
   needsExactNumbers,
@@ -16,7 +15,7 @@ import {
   type Codec,
   type ObjectCodec,
 } from '../types/codec';
-import { classNameOf, isOptional, refusesNull, type AnyType, type DtoClass } from '../types/property-type';
+import { classNameOf, isOptional, refusesNull, type AnyType } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
 import { checkSupply, checkType, wholeSources } from './checks';
 import type { CodecTable } from './codec-table';
@@ -66,12 +65,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
       checkType(kind, codec);
       return codec;
     });
-    const object = {
-      create: instancesOf<object>(Dto as DtoClass<object>),
-      complete: completion(Dto),
-      check: classCheckOf(Dto),
-    };
-    return { ...object, ...bindingOf(classNameOf(Dto), members, defaults), result: dto => dto };
+    return { ...instancesOf(Dto), ...bindingOf(classNameOf(Dto), members, defaults), result: dto => dto };
   });
 }
 
