@@ -23,7 +23,7 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_680, 50, ['idempotency']],
   body: [965, 13, ['body']],
-  binding: [4_858, 64, ['binding']],
+  binding: [4_845, 64, ['binding']],
   openapi: [1_100, 14, ['openapi']],
   client: [451, 8, ['client', 'client.ts']],
   cli: [250, 5, ['cli']],

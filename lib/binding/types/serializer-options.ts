@@ -1,4 +1,4 @@
-import { either, fn, oneOf, type Rule } from '../../options/check';
+import { arrayOf, either, fn, oneOf, type Rule } from '../../options/check';
 import type { AnyType } from './property-type';
 import type { JsonConverter } from './value-parser';
 
@@ -79,14 +79,8 @@ export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),
-  converters: {
-    expects: 'an array of { type, read, write }',
-    accepts: value => Array.isArray(value) && value.every(isConverter),
-  },
-  contexts: {
-    expects: 'an array of serializer contexts',
-    accepts: value => Array.isArray(value) && value.every(isContext),
-  },
+  converters: arrayOf('{ type, read, write }', isConverter),
+  contexts: arrayOf('serializer contexts', isContext),
 };
 
 export const responsesRule: Rule = {
