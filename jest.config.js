@@ -53,7 +53,6 @@ const long = [
   'spec/idempotency/stores/redis/client.spec.ts',
   'spec/idempotency/stores/redis/deployments/access.spec.ts',
   'spec/idempotency/stores/redis/deployments/cluster.spec.ts',
-  'spec/idempotency/stores/redis/deployments/one-address.spec.ts',
   'spec/idempotency/stores/redis/leases-search.spec.ts',
   'spec/idempotency/stores/redis/deployments/sentinel.spec.ts',
   'spec/idempotency/stores/redis/deployments/valkey-outage.spec.ts',

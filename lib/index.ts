@@ -1,17 +1,7 @@
 import BigNumber = require('bignumber.js');
 
-export {
-  bind,
-  bindRequest,
-  configure,
-  cookieValue,
-  headerValue,
-  idempotency,
-  queryValue,
-  routeValue,
-  type Configuration,
-  type Configured,
-} from './configure';
+export { bind, bindRequest, configure, idempotency, type Configuration, type Configured } from './configure';
+export { cookieValue, headerValue, queryValue, routeValue } from './configure';
 
 export { apiDocs } from './openapi/api-docs';
 export { openapi, type OpenApiDocument } from './openapi/openapi';
@@ -31,6 +21,7 @@ export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis
 export type { RedisClient } from './idempotency/stores/redis/client';
 
 export {
+  dto,
   field,
   formField,
   fromBody,
@@ -44,9 +35,8 @@ export {
   plainText,
   queryParam,
   routeParam,
-  type Property,
 } from './binding/declaration/declare';
-export { dto, type InferShape, type Shape } from './binding/declaration/dto';
+export type { InferShape, Property, Shape } from './binding/declaration/declare';
 export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
 export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';

@@ -1,5 +1,4 @@
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import Keyv from 'keyv';
+import express, { type RequestHandler } from 'express';
 import {
   bindRequest,
   configure,
@@ -15,7 +14,6 @@ import {
   type BindingOptions,
   type Configuration,
   type IdempotencyOptions,
-  type Problem,
   type PropertyType,
 } from '../lib';
 import { send, type WireResponse } from './support/listen';
@@ -64,48 +62,6 @@ describe.each(expressVersions)('configure() on %s', (_version, express) => {
       ].map(async ([path = '', name = '']) => (await send(url + path, { headers: { [name]: 'k' } })).status),
     );
     expect(statuses).toEqual([200, 400, 200, 200, 400]);
-  });
-
-  it('hands a problem to onProblem, with request, response and next', async () => {
-    const codes: string[] = [];
-    const onProblem: Configuration['onProblem'] = (problem, req, res, next) => {
-      codes.push(`${req.method} ${problem.code}`);
-      res.setHeader('X-Refused', problem.code);
-      next(problem);
-    };
-    const { idempotency } = configure({
-      onProblem,
-      idempotency: { keyPattern: /^k/, whenKeyReused: 'reject', store: new Keyv() },
-    });
-    const app = express().post('/', idempotency(), handler);
-    const onError: ErrorRequestHandler = (error: Problem, _req, res, next) =>
-      res.headersSent ? next(error) : res.status(error.status).json({ mine: error.title });
-    app.use(onError);
-    const { url } = await serve(app);
-    const answers = [
-      await send(url),
-      await send(url, { headers: keyed('x') }),
-      await send(url, { headers: keyed('k') }),
-      await send(url, { headers: keyed('k'), body: 'other' }),
-    ];
-    expect(answers.map(({ status, text }) => [status, text])).toEqual([
-      [400, '{"mine":"Idempotency key is missing"}'],
-      [400, '{"mine":"Idempotency key is malformed"}'],
-      [200, 'x'],
-      [422, '{"mine":"Idempotency key is already used"}'],
-    ]);
-    expect(codes).toEqual(['POST key-missing', 'POST key-malformed', 'POST key-reused']);
-    expect(answers[0]?.headers['x-refused']).toBe('key-missing');
-  });
-
-  it('leaves the answer to onProblem alone', async () => {
-    const { idempotency } = configure({
-      onProblem: (problem, _req, res) => {
-        res.writeHead(418).end(problem.message);
-      },
-    });
-    const { url } = await serve(express().post('/', idempotency(), handler));
-    expect((await send(url)).status).toBe(418);
   });
 });
 

@@ -29,7 +29,7 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
     context.body = body;
     const dto = readDto(context, plan);
     return after(context.settle(), () => {
-      context.refuse(emptyBody(body));
+      if (context.failures.length > 0) context.refuse(emptyBody(body));
       const fail = (name: string, reason: string): void => {
         context.fail(name, reason);
       };

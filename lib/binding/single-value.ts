@@ -1,13 +1,12 @@
 import type { Request, Response } from 'express';
 import { ignoreRejection, isPromise } from '../basics/awaitable';
 import { boolean, checkOptions } from '../options/check';
-import { answerInHandler } from '../problems/answer-in-handler';
-import type { Answering } from '../problems/answer';
+import { answerInHandler, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
 import { namingErrors } from './declaration/declaration-error';
 import { declareProperty } from './declaration/declarations';
-import { dto } from './declaration/dto';
+import { dto } from './declaration/declare';
 import type { PropertyKind, PropertySpec } from './declaration/property';
 import { BinderContext } from './input/binder-context';
 import type { ResolvedOptions } from './input/endpoint';

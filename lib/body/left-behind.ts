@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { bytesIn } from '../basics/bytes';
+import { isExpress4 } from '../http/express';
 import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
 import type { Received } from './stream/received';
 
 /** The properties that body parsers and multer set on a request. */
 interface WithParsed {
+  readonly app?: unknown;
   body?: unknown;
   rawBody?: unknown;
   file?: unknown;
@@ -57,13 +59,15 @@ const SHORTEST_PROPERTY = 6;
 
 /**
  * Returns true for an empty object that may not stand for the body. The parsers of Express 4 leave one on every request
- * that they do not parse, and mark the others with `_body`; those of Express 5 have no mark, and some applications set
- * `req.body ??= {}`. So an unmarked `{}` is taken for JSON only if the body is too short for a property.
+ * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Some
+ * applications set `req.body ??= {}`. So an unmarked `{}` is taken for JSON only if the body is too short for a
+ * property, or, on Express 5, if nobody has said how long it is.
  */
 function isPlaceholder(req: IncomingMessage): boolean {
-  const { body, _body } = req as WithParsed;
+  const { app, body, _body } = req as WithParsed;
   if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
   if (Object.getPrototypeOf(body) !== Object.prototype) return false;
-  const isShort = (lengthSent(req) ?? Infinity) < SHORTEST_PROPERTY;
-  return !req.readableEnded || !isShort || bodyKindOf(mediaTypeOf(req)) !== 'json';
+  const length = lengthSent(req);
+  const mayBeEmpty = length === undefined ? app !== undefined && !isExpress4(app) : length < SHORTEST_PROPERTY;
+  return !req.readableEnded || !mayBeEmpty || bodyKindOf(mediaTypeOf(req)) !== 'json';
 }

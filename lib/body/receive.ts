@@ -6,10 +6,9 @@ import { bodyTooLarge } from './content/decode';
 import { hasBody } from './content/media-type';
 import type { Form } from './form/form';
 import { leftBehind } from './left-behind';
-import { Spool } from './spool/spool';
 import { checkDeclaredLength, chunksOf, declaredLength, isReadElsewhere, readElsewhere } from './stream/chunks';
 import { filesHeldIn, Holding } from './stream/holding';
-import { discard, putBack, sizeOf, type Received, type ReceivedBytes } from './stream/received';
+import { putBack, sizeOf, Spool, type Received, type ReceivedBytes } from './stream/received';
 
 /** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
 export const IN_MEMORY = 1_048_576;
@@ -72,7 +71,8 @@ async function readWhole(req: IncomingMessage, res: ServerResponse, limit: numbe
   let isRead = false;
   onExchangeEnd(req, res, () => {
     holding.end();
-    if (isRead && !isReadElsewhere(req)) discard(req);
+    // As node does with a body that nobody has begun to read: only then do requests emit `end` and `close`.
+    if (isRead && !isReadElsewhere(req) && Reflect.deleteProperty(req, 'read')) req.resume();
     void spool?.close();
   });
   try {

@@ -26,29 +26,23 @@ export function isExchangeOver(req: IncomingMessage, res: ServerResponse): boole
  * Calls `then` once when the exchange is over: the response was sent or destroyed, or the client has disconnected.
  * Behind `idempotency()` an exchange is over when its run is, even if the client disconnects earlier. If it is over
  * already, `then` is called at once.
- * @returns a function that cancels the call.
  */
-export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: () => void): () => void {
+export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: () => void): void {
   if (isExchangeOver(req, res)) {
     then();
-    return () => undefined;
+    return;
   }
-  const { socket } = req;
   // The responses of an adapter (of AWS Lambda, or of tests), which has no socket, may never emit `close`.
-  const events = socket instanceof Socket ? ['close'] : ['finish', 'close'];
-  // Up to Node 22, a pipelined response that waits for its turn does not learn that its connection has closed.
-  const isWaiting = !res.socket && !withoutClient.has(res) && socket instanceof Socket;
-  if (isWaiting) socket.once('close', end);
-  function stop(): void {
-    for (const event of events) res.removeListener(event, end);
-    if (isWaiting) socket.removeListener('close', end);
-  }
-  function end(): void {
-    stop();
+  const socket = req.socket instanceof Socket ? req.socket : undefined;
+  const end = (): void => {
+    res.removeListener('close', end).removeListener('finish', end);
+    socket?.removeListener('close', end);
     then();
-  }
-  for (const event of events) res.on(event, end);
-  return stop;
+  };
+  res.on('close', end);
+  if (!socket) res.on('finish', end);
+  // Up to Node 22, a pipelined response that waits for its turn does not learn that its connection has closed.
+  else if (!res.socket && !withoutClient.has(res)) socket.on('close', end);
 }
 
 /** Closes a connection so that what was sent does not look whole. Only TCP connections can be reset. */

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Descriptions } from '../description/descriptions';
-import { shareShapes } from '../http/share-shapes';
 import { ClientGone } from '../http/exchange-end';
-import { type Next, requireExpressArguments } from '../http/express';
-import type { Answering } from '../problems/answer';
-import { refuse } from '../problems/refuse';
+import { type Next, requireExpressArguments, shareShapes } from '../http/express';
+import { refuse, type Answering } from '../problems/answer';
 import { decide, outcomeWithoutRun, type Decision } from './decide';
 import { answer } from './answer';
 import { identifyAttempt, outcomeIfUnanswerable, type Attempt, type Exchange } from './exchange/exchange';

@@ -45,9 +45,7 @@ export const isClass = (value: unknown): boolean =>
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-function isPositiveInteger(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
-}
+const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
 /** The characters of a header name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -143,14 +141,12 @@ function suggestion(name: string, known: readonly string[]): string {
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
-    let diagonal = i - 1;
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      const above = row[j] ?? 0;
-      next.push(Math.min(above + 1, (next[j - 1] ?? 0) + 1, diagonal + (a[i - 1] === b[j - 1] ? 0 : 1)));
-      diagonal = above;
+      const [diagonal = 0, above = 0] = row.slice(j - 1, j + 1);
+      next.push(Math.min(above + 1, (next[j - 1] ?? 0) + 1, diagonal + Number(a[i - 1] !== b[j - 1])));
     }
     row = next;
   }
-  return row[b.length] ?? 0;
+  return row.at(-1) ?? 0;
 }

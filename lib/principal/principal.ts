@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ignoreRejection, isThenable } from '../basics/awaitable';
+import { ignoreRejection, isPromise, isThenable } from '../basics/awaitable';
 
 /** The claims of the caller: claim types and their values. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ export function authOf(req: IncomingMessage): unknown {
 export const isSignedOut = (caller: { readonly isAuthenticated?: unknown }): boolean =>
   caller.isAuthenticated === false;
 
-const hasId = (caller: Claims): boolean => CALLER_IDS.some(name => !isNothing(caller[name]));
+const hasId = (caller: Claims): boolean => CALLER_IDS.some(name => (caller[name] ?? undefined) !== undefined);
 
 /**
  * Returns true for what identifies someone. Earlier versions of Clerk leave `userId: null` when no one is signed in,
@@ -56,18 +56,14 @@ function isCaller(value: unknown): value is Claims {
   return hasId(value) || (Object.keys(value).length > 0 && !CALLER_IDS.some(name => name in value));
 }
 
-const isNothing = (value: unknown): boolean => value === undefined || value === null;
-
 /**
  * Returns the payload of a verified token, as express-oauth2-jwt-bearer leaves it (payload, header and token, and
  * nothing else); returns anything else as it is. Next to other claims, `payload` is a claim itself.
  */
 function payloadOf(auth: unknown): unknown {
-  return isRecord(auth) && 'payload' in auth && isVerifiedToken(auth) ? auth['payload'] : auth;
+  const isToken = isRecord(auth) && Object.keys(auth).every(key => ['payload', 'header', 'token'].includes(key));
+  return isToken && 'payload' in auth ? auth['payload'] : auth;
 }
-
-const isVerifiedToken = (auth: Claims): boolean =>
-  Object.keys(auth).every(key => ['payload', 'header', 'token'].includes(key));
 
 /**
  * Checks the result of the application's `claims` function. Anything but an object means an anonymous caller.
@@ -83,4 +79,35 @@ export function asClaims(resolved: unknown): Claims | undefined {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the `permissions` claim (a list or one text), else `scope` split at spaces (RFC 8693, section 4.2). */
+export function permissionsIn(claims: Claims | undefined): Iterable<string> {
+  const permissions = claimOf('permissions', claims);
+  if (permissions !== undefined && permissions !== null)
+    return [permissions].flat().filter(one => typeof one === 'string');
+  const scope = claimOf('scope', claims);
+  return typeof scope === 'string' ? separated(scope) : [];
+}
+
+/**
+ * Checks the result of the application's `permissions` function; splits a text at spaces, not into letters.
+ * @throws TypeError for anything that is not a list of names.
+ */
+export function asPermissions(resolved: unknown): Iterable<string> {
+  if (typeof resolved === 'string') return separated(resolved);
+  if (resolved === undefined || resolved === null) return [];
+  if (typeof resolved === 'object' && Symbol.iterator in resolved) return resolved as Iterable<string>;
+  ignoreRejection(resolved);
+  const returned = isPromise(resolved) ? 'a promise. Look them up in an earlier middleware' : typeof resolved;
+  throw new TypeError(
+    `bindRequest: \`permissions\` must return the names of permissions, for example an array, not ${returned}.`,
+  );
+}
+
+const separated = (text: string): string[] => text.split(' ').filter(one => one !== '');
+
+/** Looks up a claim by its type in any case, the exact one first. */
+function claimOf(type: string, claims: Claims = {}): unknown {
+  return claims[type] ?? Object.entries(claims).find(([name]) => name.toLowerCase() === type)?.[1];
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import type { Request, Response } from 'express';
+import { hasEnded } from '../http/exchange-end';
 import type { Next } from '../http/express';
 import { Problem, type ProblemBody } from './problem';
 
@@ -47,19 +49,11 @@ function reasonOf(error: unknown): unknown {
 }
 
 /**
- * Headers that describe the content of the response that has failed, which is not sent. (Content-Language stays: an
- * application may set it once for all, and write its messages in that language.)
+ * Headers that describe the content of the response that has failed, which is not sent; with a Trailer, node refuses to
+ * send the length of the content. (Content-Language stays: an application may set it once for all, and write its
+ * messages in that language.)
  */
-const OF_OTHER_CONTENT = [
-  'Content-Digest',
-  'Content-Disposition',
-  'Content-Encoding',
-  'Content-Location',
-  'Content-Range',
-  'Repr-Digest',
-  // With it, node refuses to send the length of the content.
-  'Trailer',
-];
+const OF_OTHER_CONTENT = /^(?:content-(?:digest|disposition|encoding|location|range)|repr-digest|trailer)$/;
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
 export function sendProblem(
@@ -69,7 +63,7 @@ export function sendProblem(
   res: ServerResponse,
 ): void {
   const text = JSON.stringify(body);
-  for (const name of OF_OTHER_CONTENT) res.removeHeader(name);
+  for (const name of res.getHeaderNames()) if (OF_OTHER_CONTENT.test(name)) res.removeHeader(name);
   // The text can quote the client's values, which a browser must not take for HTML or a script.
   res.setHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
@@ -85,4 +79,60 @@ export function sendProblem(
 export function pathOf(req: IncomingMessage): string | undefined {
   const url = (req as { originalUrl?: string }).originalUrl ?? req.url;
   return url?.split('?', 1)[0];
+}
+
+/**
+ * The method of a `req.idempotency` that is called when a later middleware refuses the request before its handler has
+ * run. Shared by every copy of this module in the process.
+ */
+export const REFUSED = Symbol.for('bindonce.refused');
+
+/**
+ * Refuses a request before its handler has run, and answers it. The handler has done nothing, so the idempotency key
+ * stays usable. Not for an error that a handler throws: that is its response. (When an earlier middleware throws at the
+ * end of a response, `idempotency()` calls this, too. The run is over then, and its listener has no effect.)
+ */
+export function refuse(
+  error: unknown,
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: Next,
+  answering?: Answering,
+): void {
+  tellListener(req, error);
+  answerWith(error, req, res, next, answering);
+}
+
+/** Ends a request whose client disconnected before its handler ran. It is not answered; a retry is a first request. */
+export function abandon(reason: unknown, req: IncomingMessage, res: ServerResponse): void {
+  tellListener(req, reason);
+  res.destroy();
+}
+
+function tellListener(req: IncomingMessage, reason: unknown): void {
+  const listener = Object((req as { idempotency?: unknown }).idempotency) as { [REFUSED]?: (reason: unknown) => void };
+  listener[REFUSED]?.(reason);
+}
+
+/**
+ * Answers a request from within its handler, before the problem is thrown to stop the handler: Express 4 does not
+ * notice an error in an asynchronous handler.
+ * @returns the error to throw: the problem, or the error that the application's `onProblem` has passed to `next`. What
+ * is not answered yet, error handlers answer.
+ */
+export function answerInHandler(problem: Problem, req: Request, answering?: Answering): unknown {
+  const { res } = req;
+  if (!res || res.headersSent) return problem;
+  const passedOn: unknown[] = [];
+  answerWith(problem, req, res, error => passedOn.push(error), answering);
+  if (passedOn.length > 0) return passedOn[0];
+  if (!hasEnded(res)) return problem;
+  problem.isAnswered = true;
+  // Express's final handler destroys the connection when an error comes after the head of a response, which it takes
+  // for incomplete. This one is complete, and with an unread body the client would lose it.
+  const socket = Object.create(req.socket, { destroy: { value: () => socket } }) as Socket;
+  Object.defineProperty(req, 'socket', { value: socket, configurable: true, writable: true });
+  // An error handler that answers without checking `headersSent` must not end the process.
+  res.on('error', () => undefined);
+  return problem;
 }

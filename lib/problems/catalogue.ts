@@ -1,94 +1,48 @@
 /**
- * All problems that the middlewares can answer with: status, title and meaning. The documents' table of problems is
- * made from this list.
+ * All problems that the middlewares can answer with: status, title and, in the comment, the meaning. The documents'
+ * table of problems is made from this list.
  */
 export const catalogue = {
-  'key-missing': {
-    status: 400,
-    title: 'Idempotency key is missing',
-    meaning: 'The request has no idempotency key, or a blank one.',
-  },
-  'key-repeated': {
-    status: 400,
-    title: 'Idempotency key is repeated',
-    meaning: 'The request has more than one idempotency key header.',
-  },
-  'key-malformed': {
-    status: 400,
-    title: 'Idempotency key is malformed',
-    meaning: 'The idempotency key does not match `keyPattern`.',
-  },
-  'key-reused': {
-    status: 422,
-    title: 'Idempotency key is already used',
-    meaning: "The key was used for another request (`whenKeyReused: 'reject'`).",
-  },
-  'request-in-flight': {
-    status: 409,
-    title: 'A request with this idempotency key is in flight',
-    meaning: 'The first request has not been answered yet; retry later.',
-  },
-  'response-unavailable': {
-    status: 409,
-    title: 'The response is no longer available',
-    meaning: 'The request was executed and is not executed again, but its response was too large to keep or is lost.',
-  },
-  'store-unavailable': {
-    status: 503,
-    title: 'The idempotency store is unavailable',
-    meaning:
-      'The store is down or too slow; nothing ran, or what ran before cannot be read now (`detail` says which); ' +
-      'retry later with the same key.',
-  },
-  'body-malformed': {
-    status: 400,
-    title: 'Request body is malformed',
-    meaning: 'The body is not what its content type says: broken JSON, form, encoding or charset.',
-  },
-  'body-too-large': {
-    status: 413,
-    title: 'Request body is too large',
-    meaning:
-      'The body, a field, a file, or the number of them exceeds a limit; or a parser before `idempotency()` has left ' +
-      'a body of more than 1,000 levels.',
-  },
-  'query-too-large': {
-    status: 414,
-    title: 'URL has too many query parameters',
-    meaning: 'The query has more parameters than `limits.fields` allows.',
-  },
-  'body-unsupported': {
-    status: 415,
-    title: 'Request body is of an unsupported type',
-    meaning: 'The content type, charset or content encoding is not one that this endpoint reads.',
-  },
-  'storage-full': {
-    status: 507,
-    title: 'The server has no room for the request body',
-    meaning: 'The disk for temporary files and uploads is full.',
-  },
-  'storage-unavailable': {
-    status: 503,
-    title: 'The server cannot store the request body',
-    meaning: 'The disk for temporary files and uploads fails; retry later.',
-  },
-  'server-busy': {
-    status: 503,
-    title: 'The server has too many large requests',
-    meaning: 'All requests together hold as much in memory or on disk as the process allows; retry later.',
-  },
-  'validation-failed': {
-    status: 400,
-    title: 'One or more values are not valid',
-    meaning:
-      'Values are missing or unreadable, or the caller lacks a permission (`hasPermission`); `errors` lists all of ' +
-      'them.',
-  },
-  unauthenticated: {
-    status: 401,
-    title: 'Authentication is required',
-    meaning: 'The endpoint is not open to anonymous callers (`allowAnonymous: false`).',
-  },
+  /** The request has no idempotency key, or a blank one. */
+  'key-missing': { status: 400, title: 'Idempotency key is missing' },
+  /** The request has more than one idempotency key header. */
+  'key-repeated': { status: 400, title: 'Idempotency key is repeated' },
+  /** The idempotency key does not match `keyPattern`. */
+  'key-malformed': { status: 400, title: 'Idempotency key is malformed' },
+  /** The key was used for another request (`whenKeyReused: 'reject'`). */
+  'key-reused': { status: 422, title: 'Idempotency key is already used' },
+  /** The first request has not been answered yet; retry later. */
+  'request-in-flight': { status: 409, title: 'A request with this idempotency key is in flight' },
+  /** The request was executed and is not executed again, but its response was too large to keep or is lost. */
+  'response-unavailable': { status: 409, title: 'The response is no longer available' },
+  /**
+   * The store is down or too slow; nothing ran, or what ran before cannot be read now (`detail` says which); retry
+   * later with the same key.
+   */
+  'store-unavailable': { status: 503, title: 'The idempotency store is unavailable' },
+  /** The body is not what its content type says: broken JSON, form, encoding or charset. */
+  'body-malformed': { status: 400, title: 'Request body is malformed' },
+  /**
+   * The body, a field, a file, or the number of them exceeds a limit; or a parser before `idempotency()` has left a
+   * body of more than 1,000 levels.
+   */
+  'body-too-large': { status: 413, title: 'Request body is too large' },
+  /** The query has more parameters than `limits.fields` allows. */
+  'query-too-large': { status: 414, title: 'URL has too many query parameters' },
+  /** The content type, charset or content encoding is not one that this endpoint reads. */
+  'body-unsupported': { status: 415, title: 'Request body is of an unsupported type' },
+  /** The disk for temporary files and uploads is full. */
+  'storage-full': { status: 507, title: 'The server has no room for the request body' },
+  /** The disk for temporary files and uploads fails; retry later. */
+  'storage-unavailable': { status: 503, title: 'The server cannot store the request body' },
+  /** All requests together hold as much in memory or on disk as the process allows; retry later. */
+  'server-busy': { status: 503, title: 'The server has too many large requests' },
+  /**
+   * Values are missing or unreadable, or the caller lacks a permission (`hasPermission`); `errors` lists all of them.
+   */
+  'validation-failed': { status: 400, title: 'One or more values are not valid' },
+  /** The endpoint is not open to anonymous callers (`allowAnonymous: false`). */
+  unauthenticated: { status: 401, title: 'Authentication is required' },
 } as const;
 
 /** The code of a problem. */

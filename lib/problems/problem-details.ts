@@ -1,6 +1,5 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { answerWith, pathOf, sendProblem } from './answer';
-import { isAnsweredWith } from './answer-in-handler';
 import { Problem } from './problem';
 
 /**
@@ -23,24 +22,15 @@ export function problemDetails(...nothing: never[]) {
     res: ServerResponse,
     next: (error?: unknown) => void,
   ): void {
-    if (Problem.is(error) && isAnsweredWith(error, req)) return;
+    if (Problem.is(error) && error.isAnswered) return;
     if (res.headersSent) next(error);
     else if (Problem.is(error)) answerWith(error, req, res, next);
     else if (isHttpError(error)) {
-      const { status, expose, headers = {} } = error;
-      if (expose === false) print(error, req);
-      sendProblem(
-        {
-          type: 'about:blank',
-          title: STATUS_CODES[status] ?? 'Error',
-          status,
-          ...(expose !== false && { detail: detailOf(error) }),
-          instance: pathOf(req),
-        },
-        headers,
-        req,
-        res,
-      );
+      const { status, expose = true, headers = {} } = error;
+      const title = STATUS_CODES[status] ?? 'Error';
+      const detail = expose ? { detail: detailOf(error) } : undefined;
+      if (!expose) print(error, req);
+      sendProblem({ type: 'about:blank', title, status, ...detail, instance: pathOf(req) }, headers, req, res);
     } else next(error);
   };
 }

@@ -71,6 +71,8 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of `type`; the code follows. */
   typeBase = 'urn:bindonce:';
+  /** @internal True if the request was answered with it before it was thrown, by a reader of one value. */
+  isAnswered = false;
 
   /** @internal Returns true for a problem, also for one of another copy of this module: `instanceof` knows its own. */
   static is(value: unknown): value is Problem {

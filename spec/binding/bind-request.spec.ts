@@ -17,7 +17,7 @@ import {
   routeParam,
   string,
 } from '../../lib';
-import { REFUSED } from '../../lib/problems/refuse';
+import { REFUSED } from '../../lib/problems/answer';
 import { serve } from '../support/serve';
 import { ask } from '../support/ask';
 import { expressVersions } from '../support/express-versions';

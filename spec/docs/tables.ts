@@ -110,9 +110,12 @@ function typeOf(member: Member): string {
 }
 
 function failuresTable(): string {
-  const rows = Object.entries(catalogue).map(
-    ([code, { status, meaning }]) => `| [\`${code}\`](#${code}) | ${status} | ${meaning} |`,
-  );
+  const source = readFileSync(join(root, 'lib/problems/catalogue.ts'), 'utf8');
+  const rows = Object.entries(catalogue).map(([code, { status }]) => {
+    const [, comment = ''] = new RegExp(`/\\*\\*((?:(?!\\*/).)*)\\*/\\s*'?${code}'?:`, 's').exec(source) ?? [];
+    const meaning = comment.replace(/\s*\n\s*\*?\s*/g, ' ').trim();
+    return `| [\`${code}\`](#${code}) | ${status} | ${meaning} |`;
+  });
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 

@@ -21,16 +21,16 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_680, 50, ['idempotency']],
-  body: [965, 13, ['body']],
-  binding: [4_845, 64, ['binding']],
+  idempotency: [3_320, 42, ['idempotency']],
+  body: [940, 12, ['body']],
+  binding: [4_785, 60, ['binding']],
   openapi: [1_100, 14, ['openapi']],
   client: [451, 8, ['client', 'client.ts']],
   cli: [250, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
-    880,
-    21,
+    750,
+    16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };

@@ -1,5 +1,4 @@
-import type { ErrorRequestHandler } from 'express';
-import { configure, dto, int, Problem, problemDetails } from '../../lib';
+import { configure, dto, int, problemDetails } from '../../lib';
 import { ask, problemIn } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 
@@ -41,39 +40,6 @@ describe.each(expressVersions)('with a problemTypeBase, on %s,', (_version, expr
         },
       }),
     ).toEqual([`${base}key-missing`, `${base}validation-failed`, `${base}validation-failed`]);
-  });
-
-  it('another configuration, and none, have types of their own', async () => {
-    expect(await typesOf({ problemTypeBase: 'urn:shop:' })).toEqual([
-      'urn:shop:key-missing',
-      'urn:shop:validation-failed',
-      'urn:shop:validation-failed',
-    ]);
-    expect(await typesOf({})).toEqual([
-      'urn:bindonce:key-missing',
-      'urn:bindonce:validation-failed',
-      'urn:bindonce:validation-failed',
-    ]);
-  });
-
-  it('the application sees it, too', async () => {
-    const seen: unknown[] = [];
-    const onError: ErrorRequestHandler = (error: Problem, _req, res, next) => {
-      seen.push(error.toBody().type);
-      if (res.headersSent) next(error);
-      else res.end();
-    };
-    const { idempotency } = configure({
-      problemTypeBase: base,
-      onProblem: (problem, _req, _res, next) => {
-        next(problem);
-      },
-    });
-    const app = express().post('/', idempotency(), (_req, res) => {
-      res.end();
-    });
-    await ask(app.use(onError));
-    expect(seen).toEqual([`${base}key-missing`]);
   });
 });
 

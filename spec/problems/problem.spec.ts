@@ -3,18 +3,13 @@ import { catalogue } from '../../lib/problems/catalogue';
 import { bind } from '../support/one-endpoint';
 
 it.each(Object.entries(catalogue))(
-  '%s has a client or server error status, a title and a meaning',
-  (code, { status, title, meaning }) => {
-    expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
-    expect([400, 401, 409, 413, 414, 415, 422, 503, 507]).toContain(status);
-    expect(title).toMatch(/^[A-Z].*[^.]$/);
-    expect(meaning).toMatch(/^[A-Z].*\.$/);
-  },
-);
-
-it.each(Object.entries(catalogue))(
   'a Problem of %s has what http-errors gives its errors',
   (code, { status, title }) => {
+    expect([code, status, title]).toEqual([
+      expect.stringMatching(/^[a-z]+(-[a-z]+)*$/),
+      expect.any(Number),
+      expect.stringMatching(/^[A-Z].*[^.]$/),
+    ]);
     const problem = new Problem(code as ProblemCode, 'What happened.');
     expect(problem).toBeInstanceOf(Error);
     expect(problem).toMatchObject({

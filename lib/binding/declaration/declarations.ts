@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe } from '../../options/check';
 import { ownValue } from '../reading/json-text';
-import { classNameOf } from '../types/class-name';
-import type { DtoClass } from '../types/property-type';
+import { classCheckOf } from '../types/class-check';
+import type { ObjectCodec } from '../types/codec';
+import { classNameOf, type DtoClass } from '../types/property-type';
 import { namingErrors } from './declaration-error';
 import { defaultOf, type PropertySpec } from './property';
 
@@ -104,28 +105,29 @@ function checkPermission(value: unknown, property: string): void {
     );
 }
 
-/** Makes a function that creates instances with their defaults. (A legacy decorator cannot set them: it sees none.) */
-export function instancesOf<T>(Dto: DtoClass<T>): () => T & Record<string, unknown> {
-  const defaults = [...propertiesOf(Dto)].filter(([, spec]) => spec.default !== undefined);
-  return () => {
-    const dto = new Dto() as T & Record<string, unknown>;
-    for (const [name, spec] of defaults)
-      if (ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
-    return dto;
-  };
-}
-
 /**
- * Makes a function that removes the properties for which no value was found: `{ ...entity, ...dto }` must keep the
- * entity's values. Returns undefined if the class makes no property itself, so that there is nothing to remove.
+ * Says how instances of a class are made: with their defaults (a legacy decorator cannot set them: it sees none),
+ * without the properties for which no value was found (`{ ...entity, ...dto }` must keep the entity's values), and
+ * checked.
  */
-export function completion(Dto: DtoClass<unknown>): ((dto: object) => void) | undefined {
-  const made = Object.keys(new Dto() as object).filter(name => propertiesOf(Dto).has(name));
-  if (made.length === 0) return undefined;
-  return dto => {
-    const values = dto as Record<string, unknown>;
+export function instancesOf(Dto: DtoClass<unknown>): Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
+  const properties = propertiesOf(Dto);
+  const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
+  const made = Object.keys(new Dto() as object).filter(name => properties.has(name));
+  const complete = (dto: Readonly<Record<string, unknown>>): void => {
     for (const name of made)
       // `delete` of an absent property would make the object slow to use.
-      if (values[name] === undefined && Object.hasOwn(values, name)) Reflect.deleteProperty(values, name);
+      if (dto[name] === undefined && Object.hasOwn(dto, name)) Reflect.deleteProperty(dto, name);
+  };
+  return {
+    create() {
+      const dto = new Dto() as object;
+      for (const [name, spec] of defaults)
+        if (ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+      return dto;
+    },
+    // Most classes make no property themselves.
+    complete: made.length > 0 ? (complete as (dto: object) => void) : undefined,
+    check: classCheckOf(Dto),
   };
 }

@@ -1,5 +1,4 @@
-import { classNameOf } from '../types/class-name';
-import type { DtoClass } from '../types/property-type';
+import { classNameOf, type DtoClass } from '../types/property-type';
 import { declarationsIn, declareProperty, isDto, propertiesOf } from './declarations';
 import type { PropertySpec } from './property';
 

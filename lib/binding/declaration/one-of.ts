@@ -1,8 +1,7 @@
 import type { CodecMember, ObjectCodec } from '../types/codec';
-import { classNameOf } from '../types/class-name';
-import type { DtoClass, ValueType } from '../types/property-type';
+import { classNameOf, type DtoClass, type ValueType } from '../types/property-type';
 import { isDto, propertiesOf } from './declarations';
-import { objectCodec } from './object-codec';
+import { objectCodec } from './members';
 
 /** The values of `oneOf`: an instance of the class of one branch, with the tag. */
 export type OneOf<Tag extends string, B extends Readonly<Record<string, DtoClass<object>>>> = {

@@ -4,7 +4,6 @@ import { isPlain } from '../../options/merge';
 import { SOURCES, type Source } from '../../problems/problem';
 import type { AnyType } from '../types/property-type';
 import { Version } from '../types/identifiers';
-import type { Comparable } from './fits';
 
 /** The declaration of a property. */
 export interface PropertySpec extends PropertyOptions {
@@ -18,6 +17,39 @@ export interface PropertySpec extends PropertyOptions {
   /** The value of the initialiser, if each instance has the same. It counts more than `default`. */
   readonly initial?: unknown;
 }
+
+/** The compiler's error for a decorator on a property of another type. */
+interface WrongPropertyType<V> {
+  readonly 'the declared type of this property must accept': V;
+}
+
+/** A number of bignumber.js, from either of its two declarations. */
+interface AnyBigNumber {
+  readonly c: number[] | null;
+  readonly e: number | null;
+  readonly s: number | null;
+  shiftedBy(n: number): unknown;
+}
+
+/**
+ * bignumber.js declares its class once for `import` and once for `require`, each time with a private member, so that
+ * neither fits the other: they are compared as one and the same.
+ */
+export type Comparable<T> = T extends AnyBigNumber
+  ? AnyBigNumber
+  : T extends readonly (infer I)[]
+    ? readonly Comparable<I>[]
+    : T;
+
+/**
+ * Compares types: `unknown`, which changes nothing in an intersection, if a property declared as `Declared` can hold a
+ * `V`.
+ */
+export type Fits<V, Declared> = [V] extends [Declared]
+  ? unknown
+  : [Comparable<V>] extends [Comparable<Declared>]
+    ? unknown
+    : WrongPropertyType<V>;
 
 /** A default value, or a function that makes it. */
 type Default<T> = Comparable<T> | (() => Comparable<T>);

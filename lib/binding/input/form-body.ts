@@ -12,11 +12,11 @@ import { textIn, type Incoming } from './incoming';
 import type { FormReader } from './uploads';
 
 /**
- * Returns true if a form can go straight from the connection to where its files are stored: no one else has read it or
- * needs it.
+ * Returns true if a multipart form can go straight from the connection to where its files are stored: no one else has
+ * read it or needs it.
  */
-export function canBeStreamed({ req, kind, use }: Incoming): boolean {
-  return kind === 'multipart' && !use.text && isUntouched(req);
+export function canBeStreamed({ req, use }: Incoming): boolean {
+  return !use.text && isUntouched(req);
 }
 
 /**

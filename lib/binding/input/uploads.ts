@@ -11,7 +11,7 @@ import type { Request } from 'express';
 import multer, { type Multer } from 'multer';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
-import { makeTemporaryFolder, PREFIX, storageProblem, type TemporaryFolder } from '../../body/spool/temporary-folder';
+import { makeTemporaryFolder, PREFIX, removeTemporary, storageProblem } from '../../body/spool/temporary-folder';
 import { filesHeldIn, holdingOf } from '../../body/stream/holding';
 import { ClientGone, onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
@@ -161,7 +161,7 @@ const WAITING = 262_144;
 
 /** Stores the files of one form in a folder of their own, which only the user of this process can open. */
 class DiskStorage implements multer.StorageEngine {
-  private folder: Promise<TemporaryFolder> | undefined;
+  private folder: Promise<string> | undefined;
   private isOver = false;
 
   constructor(private readonly parent: string) {}
@@ -178,13 +178,13 @@ class DiskStorage implements multer.StorageEngine {
   async remove(): Promise<void> {
     this.isOver = true;
     const folder = await this.folder?.catch(() => undefined);
-    await folder?.remove();
+    if (folder !== undefined) await removeTemporary(folder);
   }
 
   private async store(content: Readable): Promise<Partial<Express.Multer.File>> {
     // An earlier middleware (a timeout) may have answered while parts before this file were read.
     if (this.isOver) throw new ClientGone();
-    const { path: destination } = await (this.folder ??= makeTemporaryFolder(this.parent));
+    const destination = await (this.folder ??= makeTemporaryFolder(this.parent));
     const filename = randomBytes(16).toString('hex');
     const path = join(destination, filename);
     const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WAITING });

@@ -2,7 +2,8 @@ import type { Source } from '../../problems/problem';
 import type { Member } from '../declaration/members';
 import type { PropertyKind } from '../declaration/property';
 import { fileIn, hasFile, isReadByName, takesFiles, withParts, type Codec } from '../types/codec';
-import { FIELD_SOURCES, type SourceDefaults, type SourceProperty, type SourcesOfProperty } from './source-properties';
+import { FIELD_SOURCES, type SourceDefaults, type SourceProperty } from './source-properties';
+import type { SourcesOf, SourcesOfProperty } from './source-properties';
 
 /** What a property of these kinds takes as a whole. */
 const WHOLE: Readonly<Partial<Record<PropertyKind, Source>>> = {
@@ -105,6 +106,3 @@ export function refuseWithoutForm(className: string, properties: readonly Source
     );
   }
 }
-
-/** The sources of all properties. */
-export type SourcesOf = ReadonlyMap<string, SourcesOfProperty>;

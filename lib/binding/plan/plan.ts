@@ -1,13 +1,11 @@
 import type { ProblemLocation } from '../../problems/problem';
 import type { PartsTaken } from '../../body/form/form';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
-import { completion, instancesOf, isDto } from '../declaration/declarations';
+import { instancesOf, isDto } from '../declaration/declarations';
 import { membersOf, type Member } from '../declaration/members';
 import { ownValue } from '../reading/json-text';
 import { firstPart } from '../reading/name-tree';
 import { assertType, isSchema } from '../types/assert-type';
-import { classCheckOf } from '../types/class-check';
-import { classNameOf } from '../types/class-name';
 import {
   hasFile,
   needsExactNumbers,
@@ -17,11 +15,11 @@ import {
   type Codec,
   type ObjectCodec,
 } from '../types/codec';
-import { isOptional, refusesNull, type AnyType, type DtoClass } from '../types/property-type';
+import { classNameOf, isOptional, refusesNull, type AnyType } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
-import { checkSupply, checkType, wholeSources, type SourcesOf } from './checks';
+import { checkSupply, checkType, wholeSources } from './checks';
 import type { CodecTable } from './codec-table';
-import { sourcesOf, type SourceDefaults, type SourceProperty } from './source-properties';
+import { sourcesOf, type SourceDefaults, type SourceProperty, type SourcesOf } from './source-properties';
 
 /** How the dto of a request is bound: an object like any other, whose properties have sources. Made once. */
 export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
@@ -67,12 +65,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
       checkType(kind, codec);
       return codec;
     });
-    const object = {
-      create: instancesOf<object>(Dto as DtoClass<object>),
-      complete: completion(Dto),
-      check: classCheckOf(Dto),
-    };
-    return { ...object, ...bindingOf(classNameOf(Dto), members, defaults), result: dto => dto };
+    return { ...instancesOf(Dto), ...bindingOf(classNameOf(Dto), members, defaults), result: dto => dto };
   });
 }
 

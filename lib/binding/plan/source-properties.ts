@@ -15,6 +15,9 @@ export interface SourceProperty extends Member {
 /** The sources of one property, in binding order. That of `plainText` is the body. */
 export type SourcesOfProperty = ReadonlyMap<ProblemLocation, SourceProperty>;
 
+/** The sources of all properties, by their names. */
+export type SourcesOf = ReadonlyMap<string, SourcesOfProperty>;
+
 /** The sources of a bare type and of `field()`, in binding order. */
 export const FIELD_SOURCES = ['json', 'form', 'route', 'query'] as const;
 

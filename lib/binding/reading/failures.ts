@@ -62,7 +62,7 @@ export class Failures {
   private closed: Set<string> | undefined;
   /** True if there are failures that are not listed. */
   isCut = false;
-  private readonly promised: [value: Promise<unknown>, use: (known: unknown) => void][] = [];
+  private readonly promised: Promise<void>[] = [];
   private readonly checks: (() => Awaitable<unknown>)[] = [];
   private checked = 0;
 
@@ -78,11 +78,12 @@ export class Failures {
     readonly nameOfBody = '',
   ) {}
 
-  /** Waits for a value, before the request counts as read. @param use called with it, in the order of these calls. */
+  /** Waits for a value, before the request counts as read. @param use called with it. */
   later(value: Promise<unknown>, use: (known: unknown) => void): void {
+    const used = value.then(use);
     // If another step has already failed, no one awaits it.
-    ignoreRejection(value);
-    this.promised.push([value, use]);
+    ignoreRejection(used);
+    this.promised.push(used);
   }
 
   /** Calls a check when all values are known, and those before it have answered. */
@@ -92,13 +93,7 @@ export class Failures {
 
   /** Waits for all values that are not known yet, and for those of which they are made; then for the checks. */
   settle(): Awaitable<void> {
-    if (this.promised.length > 0) {
-      const promised = this.promised.splice(0);
-      return Promise.all(promised.map(([value]) => value)).then(known => {
-        for (const [at, [, use]] of promised.entries()) use(known[at]);
-        return this.settle();
-      });
-    }
+    if (this.promised.length > 0) return Promise.all(this.promised.splice(0)).then(() => this.settle());
     while (this.checked < this.checks.length) {
       const done = this.checks[this.checked++]?.();
       if (isPromise(done)) return done.then(() => this.settle());

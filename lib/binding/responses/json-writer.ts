@@ -5,10 +5,9 @@ import { namingErrors } from '../declaration/declaration-error';
 import { isDto } from '../declaration/declarations';
 import type { CodecTable } from '../plan/codec-table';
 import { checkIsWritable } from '../plan/checks';
-import { classNameOf } from '../types/class-name';
 import { withParts, type Codec } from '../types/codec';
 import { exactText } from '../types/exact-text';
-import { isValueType, type AnyType } from '../types/property-type';
+import { classNameOf, isValueType, type AnyType } from '../types/property-type';
 import type { ResponseTypes } from '../types/serializer-options';
 import { written } from '../types/write-value';
 

@@ -1,5 +1,5 @@
 import { parse } from 'cookie';
-import { headerLines } from '../../http/header-lines';
+import { headerLines } from '../../http/express';
 import type { ValueSource } from '../input/binder-context';
 import { ownValue } from '../reading/json-text';
 import { NameTree } from '../reading/name-tree';

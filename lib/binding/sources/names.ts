@@ -84,7 +84,8 @@ function readByName(
   const { options, plan } = context.endpoint;
   // A route has the parameters that its path declares, and one value is read without a dto.
   const refusesUnknown = options.unknownNames === 'refuse' && source !== 'route' && plan !== undefined;
-  if (pairs.length === 0 && !members.some(({ isRoot }) => isRoot)) return;
+  const takesAll = refusesUnknown || members.some(({ isRoot }) => isRoot);
+  if (pairs.length === 0 && !takesAll) return;
   const root = new NameTree('', true);
   let undecodable: Set<string> | undefined;
   for (const pair of pairs) {
@@ -92,7 +93,7 @@ function readByName(
     const parts = partsOf(name);
     if (mark === 'unreadable') (undecodable ??= new Set()).add(refuseUndecodable(source, name, context));
     else if (parts.length > options.limits.depth + 1) refuseLevels(source, name, context);
-    else root.add(name, parts, value, mark === 'item');
+    else if (takesAll || isDeclared(members, parts)) root.add(name, parts, value, mark === 'item');
   }
   for (const member of members) {
     const { index, codec, required, name, isRoot } = member;
@@ -105,6 +106,12 @@ function readByName(
     context.put(values, member, isRoot ? readNames(codec, tree, at, required) : readNamed(member, tree, at));
   }
   if (refusesUnknown) for (const name of root.others()) failUnknown(context.locationOf(source, name));
+}
+
+/** Returns false for a name that surely is of no property: it needs no place in a tree. */
+function isDeclared(members: readonly SourceProperty[], [first = '']: readonly string[]): boolean {
+  const anyCase = first.toLowerCase();
+  return members.some(member => member.anyCase.startsWith(anyCase));
 }
 
 /** Returns what counts of the names below a value: its items. A schema may take a list of objects. */

@@ -46,6 +46,13 @@ const text: ValueSource = {
 
 /** The sources in binding order: a later source overwrites values of an earlier one. */
 export const sourcesInOrder: readonly ValueSource[] = [
-  ...[text, json, form, route, query],
-  ...[claim, header, cookie, permission],
+  text,
+  json,
+  form,
+  route,
+  query,
+  claim,
+  header,
+  cookie,
+  permission,
 ];

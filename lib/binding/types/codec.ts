@@ -163,10 +163,8 @@ export function isBlocked({ dontBind }: CodecMember, { source }: Pick<Location, 
 }
 
 /** Returns the types that a type is composed of. */
-export function partsOf(codec: Codec): readonly Codec[] {
+function partsOf(codec: Codec): readonly Codec[] {
   switch (codec.kind) {
-    case 'scalar':
-      return codec.inner ? [codec.inner] : [];
     case 'list':
     case 'record':
       return [codec.item];
@@ -174,8 +172,9 @@ export function partsOf(codec: Codec): readonly Codec[] {
       return codec.members.map(member => member.codec);
     case 'union':
       return [...codec.branches.values()];
+    case 'scalar':
     case 'nullable':
-      return [codec.inner];
+      return codec.inner ? [codec.inner] : [];
     case 'file':
     case 'schema':
       return [];
@@ -190,14 +189,9 @@ export function* withParts(codec: Codec, seen = new Set<Codec>()): Generator<Cod
   for (const part of partsOf(codec)) yield* withParts(part, seen);
 }
 
-/** Returns true if the test holds for the type, or for one that it is composed of. */
-export function someWithin(codec: Codec, test: (part: Codec) => boolean): boolean {
-  return [...withParts(codec)].some(test);
-}
-
 /** Returns true for a type with values that need JSON numbers with all their digits. */
 export const needsExactNumbers = (codec: Codec): boolean =>
-  someWithin(codec, part => part.kind === 'scalar' && part.needsExactNumbers === true);
+  [...withParts(codec)].some(part => part.kind === 'scalar' && part.needsExactNumbers === true);
 
 /** Returns true for a type whose values are made of names: its own properties, or whichever names it takes. */
 export function isReadByName(codec: Codec): boolean {
@@ -219,7 +213,7 @@ export function takesFiles(codec: Codec): boolean {
 }
 
 /** Returns true for a file, and for a type that contains one. */
-export const hasFile = (codec: Codec): boolean => someWithin(codec, ({ kind }) => kind === 'file');
+export const hasFile = (codec: Codec): boolean => [...withParts(codec)].some(({ kind }) => kind === 'file');
 
 /** Returns true if files may be values: a schema decides that itself. */
 export function mayTakeFiles(codec: Codec): boolean {

@@ -160,8 +160,10 @@ function readDecimal(text: string): BigNumber | undefined {
  */
 function exactNumber(value: BigNumber): WrittenNumber | null {
   if (!value.isFinite()) return null;
-  const [fixed, exponential] = [value.toFixed(), value.toExponential()];
-  return new WrittenNumber(fixed.length <= Math.max(40, exponential.length) ? fixed : exponential);
+  const fixed = value.toFixed();
+  if (fixed.length <= 40) return new WrittenNumber(fixed);
+  const exponential = value.toExponential();
+  return new WrittenNumber(fixed.length <= exponential.length ? fixed : exponential);
 }
 
 /**

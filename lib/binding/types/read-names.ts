@@ -2,11 +2,11 @@ import { isJsonText, jsonInText, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { isIndex, NameTree, type IndexedItem, type Sent } from '../reading/name-tree';
 import { isBlocked, isCollection, mayTakeFiles, notNull, objectsOf } from './codec';
-import type { AnyCodec, Codec, FileCodec, ListCodec, ObjectCodec, ScalarCodec } from './codec';
+import type { AnyCodec, Codec, FileCodec, ListCodec, ScalarCodec } from './codec';
 import { each, emptyList, failNoFile, failNoTag, finished, readJson, recordOf, setField } from './read-json';
 import type { Expected } from './read-json';
 import { keepsRules } from './rules';
-import { blankOfSchema, failNameless, isSchemaSent, schemaFromItems, schemaFromNames, schemaFromText } from './schema';
+import { blankOfSchema, failNameless, isSchemaSent, schemaFromNames, schemaFromSent } from './schema';
 
 /**
  * Reads what was sent under a name or below it; undefined if nothing was. A required collection without values is
@@ -100,7 +100,7 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
   const { item } = codec;
   const indexed = tree.indexed(at);
   if (indexed === INVALID || at.isTooDeep()) return INVALID;
-  if (hasNameless(item, tree, at)) return failNameless(at);
+  if (hasNameless(item, tree)) return failNameless(at);
   if (!required && tree.values.length === 0 && !isSentBelow(codec, tree, at)) return undefined;
   if (indexed.length === 0) return readText(codec, tree.unindexed, tree.isOneValue, at);
   const items = [
@@ -125,10 +125,15 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   const type = notNull(codec);
   switch (type.kind) {
     case 'list':
-      return hasNameless(type.item, tree, at) || tree.below().some(({ key }) => isIndex(key));
+      return hasNameless(type.item, tree) || tree.below().some(({ key }) => isIndex(key));
     case 'object':
     case 'union':
-      return objectsOf(type).some(one => isObjectSent(one, tree, at));
+      return objectsOf(type)
+        .flatMap(({ fields }) => fields)
+        .some(field => {
+          const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
+          return below !== undefined && (below.values.length > 0 || isSentBelow(field.codec, below, at));
+        });
     case 'record':
       return !tree.isLeaf;
     case 'schema':
@@ -139,36 +144,17 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   }
 }
 
-/** A list asks about the same names at two levels: without the answers kept, each level would take twice the time. */
-const answers = new WeakMap<NameTree, Map<ObjectCodec, boolean>>();
-
-function isObjectSent(codec: ObjectCodec, tree: NameTree, at: Location): boolean {
-  const known = answers.get(tree) ?? new Map<ObjectCodec, boolean>();
-  answers.set(tree, known);
-  const answer =
-    known.get(codec) ??
-    codec.fields.some(field => {
-      const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-      return below !== undefined && (below.values.length > 0 || isSentBelow(field.codec, below, at));
-    });
-  known.set(codec, answer);
-  return answer;
-}
-
 /**
  * Returns true for `items[].sku`, `items.sku` and `items[x].sku`, which do not say which item is meant. The names of a
  * schema and of a record are unknown.
  */
-function hasNameless(item: Codec, tree: NameTree, at: Location): boolean {
+function hasNameless(item: Codec, tree: NameTree): boolean {
   if (tree.isLeaf) return false;
   const others = tree.below().filter(({ key }) => !isIndex(key));
   const { kind } = notNull(item);
   if (tree.hasNameless || ((kind === 'schema' || kind === 'record') && others.length > 0)) return true;
-  return (
-    (kind === 'object' || kind === 'union') &&
-    others.length > 0 &&
-    [tree, ...others].some(one => isSentBelow(item, one, at))
-  );
+  const fields = objectsOf(item).flatMap(one => one.fields);
+  return [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName)));
 }
 
 const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';
@@ -217,7 +203,7 @@ export function readText(codec: AnyCodec, sent: readonly Sent[], isOneValue: boo
     case 'file':
       return failNoFile(at);
     case 'schema':
-      return isOneValue ? schemaFromText(codec, [text], at) : schemaFromItems(codec, sent, at);
+      return schemaFromSent(codec, sent, isOneValue, at);
   }
 }
 
@@ -226,7 +212,7 @@ function readFiles(codec: AnyCodec, sent: readonly Sent[], at: Location): unknow
   const count = sent.length;
   if (!mayTakeFiles(type)) return failFile(at);
   if (!sent.every(isFile)) return at.fail('file-expected', 'Some values of this field are text; send only files.');
-  if (type.kind === 'schema') return schemaFromItems(type, sent, at);
+  if (type.kind === 'schema') return schemaFromSent(type, sent, false, at);
   if (type.kind === 'list') {
     const read = each(sent, at, one => readFiles(type.item, [one], at));
     return keepsRules(type, read, at);

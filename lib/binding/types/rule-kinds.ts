@@ -132,8 +132,6 @@ const counted = (
   }),
 });
 
-const compare = (low: number, high: number): number => low - high;
-
 /** Counts code points, as JSON Schema does. */
 function codePoints(text: string): number {
   let length = 0;
@@ -176,7 +174,6 @@ export const stringRules: Kinds<StringRules> = {
     },
     trim: { allowed: boolean, meaning: (isAsked: boolean) => (isAsked ? { reading: trimmed } : {}) },
   },
-  compare,
 };
 
 const trimmed = (): Partial<ScalarCodec> => ({
@@ -194,7 +191,6 @@ export const listRules: Kinds<ListRules> = {
         isAsked ? { says: 'have no two equal items', holds: areUnique, schema: { uniqueItems: true } } : {},
     },
   },
-  compare,
 };
 
 /** Compares by what is written, in which members of objects have one order: that of their declaration. */
@@ -231,12 +227,10 @@ export const fileRules: Kinds<FileRules> = {
       },
     },
   },
-  compare,
 };
 
 export const boolRules: Kinds<BoolRules> = {
   rules: { checkbox: { allowed: boolean, meaning: (isAsked: boolean) => (isAsked ? { reading: asCheckbox } : {}) } },
-  compare,
 };
 
 /** Reads several values as one, in which a checkbox and the hidden field beside it are separated by commas. */

@@ -45,8 +45,8 @@ export interface Kind {
 /** The rules that a type may have. */
 export interface Kinds<R> {
   readonly rules: { readonly [Name in keyof R]-?: Kind };
-  /** Compares a lower with an upper limit: above zero if it is larger. */
-  readonly compare: (low: never, high: never) => number;
+  /** Compares a lower with an upper limit: above zero if it is larger. Default: both are numbers. */
+  readonly compare?: (low: never, high: never) => number;
 }
 
 /** Makes a type whose values can have rules. @param name names the type in errors. */
@@ -88,8 +88,14 @@ function withRules(plain: RuledCodec, meanings: readonly Meaning[], checks: read
   });
 }
 
+const difference = (low: number, high: number): number => low - high;
+
 /** Every lower limit is compared with every upper one; of two that are no values themselves, none may be in between. */
-function refuseContradictions<R>(name: string, { compare }: Kinds<R>, limits: Readonly<Record<string, unknown>>): void {
+function refuseContradictions<R>(
+  name: string,
+  { compare = difference }: Kinds<R>,
+  limits: Readonly<Record<string, unknown>>,
+): void {
   const named = (what: RegExp): [string, unknown][] => Object.entries(limits).filter(([rule]) => what.test(rule));
   for (const [low, least] of named(/^min|Minimum/))
     for (const [high, most] of named(/^max|Maximum/)) {

@@ -22,26 +22,13 @@ export function schemaCodec(standard: StandardSchemaV1): SchemaCodec {
 export const schemaFromJson = (codec: SchemaCodec, value: unknown, at: Location): unknown =>
   check(codec, plainJson(value, at), at);
 
-export function schemaFromText(codec: SchemaCodec, values: readonly string[], at: Location): unknown {
-  const [text = ''] = values;
-  if (values.length !== 1) return schemaFromItems(codec, values, at);
-  const value = fromText(text, codec.json, at);
-  const isJson = typeof value === 'object' && /^\s*[[{]/.test(text);
+/** Reads the texts or the files of one name. @param isOneValue true for one text that may hold several items. */
+export function schemaFromSent(codec: SchemaCodec, sent: readonly Sent[], isOneValue: boolean, at: Location): unknown {
+  const value = fromSent(sent, isOneValue, codec.json, at);
+  const [text] = sent;
+  const isJson = isOneValue && typeof text === 'string' && typeof value === 'object' && /^\s*[[{]/.test(text);
   return check(codec, value, isJson ? at.asJson() : at);
 }
-
-/** Reads texts or files that were sent as items. */
-export function schemaFromItems(codec: SchemaCodec, values: readonly Sent[], at: Location): unknown {
-  const [only] = values;
-  const isOneFile = values.length === 1 && typeof only !== 'string';
-  return check(codec, isOneFile ? fromFile(only, codec.json) : fromSeveral(values, codec.json, at), at);
-}
-
-/** Reads the segments of a wildcard route. */
-export const schemaFromSegments = (codec: SchemaCodec, segments: readonly string[], at: Location): unknown =>
-  codec.json.takes.has('array')
-    ? schemaFromItems(codec, segments, at)
-    : schemaFromText(codec, [segments.join('/')], at);
 
 export const schemaFromNames = (codec: SchemaCodec, tree: NameTree, at: Location, required: boolean): unknown =>
   required || isSchemaSent(codec, tree) ? check(codec, fromNames(tree, codec.json, at), at) : undefined;
@@ -145,16 +132,17 @@ function fromSeveral(values: readonly Sent[], shape: Shape, at: Location): unkno
 
 const valid = (items: readonly unknown[]): unknown => (items.includes(INVALID) ? INVALID : items);
 
-/** A file by itself may be a collection of one. */
-const fromFile = (file: Sent | undefined, { takes }: Shape): unknown => (takes.has('array') ? [file] : file);
+function fromSent(sent: readonly Sent[], isOneValue: boolean, shape: Shape, at: Location): unknown {
+  const [only, another] = sent;
+  const isText = typeof only === 'string';
+  if (another !== undefined || only === undefined || (isText && !isOneValue)) return fromSeveral(sent, shape, at);
+  // A file by itself may be a collection of one.
+  return isText ? fromText(only, shape, at) : shape.takes.has('array') ? [only] : only;
+}
 
 /** Converts the names below one name to objects and arrays. */
 function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
-  if (tree.isLeaf && !tree.isRoot) {
-    const [only] = tree.values;
-    if (!tree.isOneValue || only === undefined) return fromSeveral(tree.values, shape, at);
-    return typeof only === 'string' ? fromText(only, shape, at) : fromFile(only, shape);
-  }
+  if (tree.isLeaf && !tree.isRoot) return fromSent(tree.values, tree.isOneValue, shape, at);
   if (at.isTooDeep()) return INVALID;
   // A value must not be lost silently: the schema would never see it.
   if (tree.hasNameless && !tree.isRoot) return failNameless(at);

@@ -1,4 +1,4 @@
-import { arrayOf, either, fn, oneOf, type Rule } from '../../options/check';
+import { arrayOf, either, fn, object, objectWith, oneOf, type Rule } from '../../options/check';
 import type { AnyType } from './property-type';
 import type { JsonConverter } from './value-parser';
 
@@ -77,6 +77,10 @@ export function mergeSerializer(
 /** The types of responses by status. */
 export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
+const isConverter = (value: unknown): boolean =>
+  objectWith('', 'read', 'write').accepts(value) && (value as { type?: unknown }).type !== undefined;
+const isContext = (value: unknown): boolean => object.accepts((Object(value) as { types?: unknown }).types);
+
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),
   converters: arrayOf('{ type, read, write }', isConverter),
@@ -85,18 +89,8 @@ export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = 
 
 export const responsesRule: Rule = {
   expects: 'an object of types by status, for example { 201: OrderView }',
-  accepts: value =>
-    typeof value === 'object' && value !== null && Object.keys(value).every(status => /^[1-5]\d\d$/.test(status)),
+  accepts: value => object.accepts(value) && Object.keys(value as object).every(status => /^[1-5]\d\d$/.test(status)),
 };
-
-function isContext(value: unknown): boolean {
-  return typeof (value as Partial<GeneratedContexts[number]> | null)?.types === 'object';
-}
-
-function isConverter(value: unknown): boolean {
-  const { type, read, write } = (value ?? {}) as Partial<JsonConverter>;
-  return type !== undefined && typeof read === 'function' && typeof write === 'function';
-}
 
 export function namingPolicyOf({ propertyNamingPolicy = 'camelCase' }: SerializerOptions): NamingPolicy {
   return typeof propertyNamingPolicy === 'function' ? propertyNamingPolicy : namingPolicies[propertyNamingPolicy];

@@ -2,9 +2,8 @@ import { ignoreRejection } from '../../basics/awaitable';
 import { describe } from '../../options/check';
 import { plainJson } from '../reading/json-text';
 import { INVALID } from '../reading/location';
-import { classNameOf } from './class-name';
 import { notNull, type Codec, type ObjectCodec, type ScalarCodec } from './codec';
-import type { AnyType, Infer, Parsable, ParseResult } from './property-type';
+import { classNameOf, type AnyType, type Infer, type Parsable, type ParseResult } from './property-type';
 import { readJson } from './read-json';
 import { asScalar } from './write-value';
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { recovering } from '../../basics/awaitable';
 
 /** A number of JSON that keeps all its digits. Only its class counts: an object of a client can look like one. */
 export class ExactNumber {
@@ -37,9 +38,7 @@ export const MOST_LEVELS = 1_000;
  * are equal. `JSON.parse` takes about half the time, but rounds numbers.
  * @throws InvalidJson, or RangeError for more than `MOST_LEVELS` levels.
  */
-export function parseExactly(text: string): unknown {
-  return new ExactParser(text).parse();
-}
+export const parseExactly = (text: string): unknown => new ExactParser(text).parse();
 
 /** Characters of an integer, with its sign, that a double surely holds exactly. */
 const EXACT_LENGTH = 15;
@@ -63,22 +62,14 @@ class ExactParser {
   }
 
   private value(): unknown {
-    switch (this.skipBlanks()) {
-      case 0x22: // "
-        return this.string();
-      case 0x7b: // {
-        return this.object();
-      case 0x5b: // [
-        return this.array();
-      case 0x74: // t
-        return this.literal('true', true);
-      case 0x66: // f
-        return this.literal('false', false);
-      case 0x6e: // n
-        return this.literal('null', null);
-      default:
-        return this.number();
-    }
+    const code = this.skipBlanks();
+    if (code === /* " */ 0x22) return this.string();
+    if (code === /* { */ 0x7b) return this.object();
+    if (code === /* [ */ 0x5b) return this.array();
+    if (code === /* t */ 0x74) return this.literal('true', true);
+    if (code === /* f */ 0x66) return this.literal('false', false);
+    if (code === /* n */ 0x6e) return this.literal('null', null);
+    return this.number();
   }
 
   private object(): object {
@@ -200,7 +191,13 @@ export function describeJsonError(what: string, text: string, error: unknown): s
   if (error instanceof RangeError)
     return `${what} has more than ${MOST_LEVELS} levels of objects and lists inside each other.`;
   // V8 names the position in some messages only.
-  const found = error instanceof InvalidJson ? error : errorOf(text);
+  const found =
+    error instanceof InvalidJson
+      ? error
+      : recovering(
+          () => parseExactly(text),
+          thrown => thrown,
+        );
   // JSON.parse accepts more levels, and two values of one name, so what it refused comes later.
   if (!(found instanceof InvalidJson) || (found.isDuplicate && found !== error)) return `${what} is not valid JSON.`;
   const before = text.slice(0, found.position);
@@ -208,12 +205,4 @@ export function describeJsonError(what: string, text: string, error: unknown): s
   if (!found.isDuplicate) return `${what} is not valid JSON: ${where}.`;
   const twice = 'is ambiguous: an object has one name with two different values, the second at';
   return `${what} ${twice} ${where}. Send each name once.`;
-}
-
-function errorOf(text: string): unknown {
-  try {
-    return parseExactly(text);
-  } catch (error) {
-    return error;
-  }
 }

@@ -33,19 +33,6 @@ const EMPTY_FORM = 8;
 type File = Express.Multer.File;
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
 
-/** A file as busboy emits it. */
-type FileEvent = [
-  name: string | undefined,
-  content: Readable,
-  info: { readonly filename?: string; readonly mimeType: string },
-];
-
-/** The options that multer's declarations lack. */
-interface NewOptions {
-  readonly defCharset: string | undefined;
-  readonly streamHandler: (request: Readable, busboy: Writable) => void;
-}
-
 /**
  * The reading of one form. Multer stores the files and counts everything; the fields are taken from its parser, busboy,
  * as flat pairs, because the `req.body` that multer builds folds `a[0][b]` and loses the order.
@@ -56,6 +43,8 @@ class FormReading {
   private busboy: Writable | undefined;
   private bytes = 0;
   private parts = 0;
+  /** The file that busboy has emitted last, which is the one that multer asks about. */
+  private opening = { isDropped: false };
 
   constructor(
     private readonly boundary: string,
@@ -75,12 +64,13 @@ class FormReading {
     const headers = { 'content-type': type, 'transfer-encoding': 'chunked' };
     const request = Object.assign(stream, { headers, files: [] }) as unknown as Request & { files: File[] };
     const { preservePath = false, defParamCharset = 'utf8', defCharset, limits } = this.options;
-    const options: multer.Options & NewOptions = {
+    // Multer's declarations lack two of these.
+    const options = {
       ...{ limits, preservePath, defParamCharset, defCharset, storage: this.storage },
-      fileFilter: (_request, file, decide) => {
+      fileFilter: (_request: Request, file: File, decide: multer.FileFilterCallback) => {
         this.filter(file, decide as Parameters<FormReading['filter']>[1]);
       },
-      streamHandler: (_request, busboy) => {
+      streamHandler: (_request: Request, busboy: Writable) => {
         this.listen(busboy);
         stream.pipe(busboy);
       },
@@ -139,7 +129,7 @@ class FormReading {
       });
     });
     // Before multer's listener, which asks about this file.
-    busboy.prependListener('file', (...file: FileEvent) => {
+    busboy.prependListener('file', (...file: Parameters<FormReading['watch']>) => {
       this.parts++;
       this.attempt(() => {
         this.watch(...file);
@@ -147,12 +137,15 @@ class FormReading {
     });
   }
 
-  private watch(...[sent, stream, { filename = '', mimeType }]: FileEvent): void {
+  private watch(sent: string | undefined, stream: Readable, info: { filename?: string; mimeType: string }): void {
+    const { filename = '', mimeType } = info;
+    const opening: FormReading['opening'] = { isDropped: false };
+    this.opening = opening;
     // A storage may destroy a file that it cannot store.
     stream.on('error', this.refuse);
     const name = this.fields.begin(sent, filename, mimeType);
     stream.once('limit', () => {
-      this.refuse(overLimit('fileSize', this.options, name));
+      if (!opening.isDropped) this.refuse(overLimit('fileSize', this.options, name));
     });
     // Busboy takes content without a file name for a file if its type is `application/octet-stream`, and multer drops
     // it, so that a handler would run without what the client has sent.
@@ -167,11 +160,15 @@ class FormReading {
       });
   }
 
-  /** Decides whether multer stores a file. */
+  /** Decides whether multer stores a file. The size of one that is dropped is not limited. */
   private filter(file: File, decide: (error: unknown, accepted?: boolean) => void): void {
+    const { opening } = this;
     const { parts, fileFilter } = this.options;
     const isTaken = this.isField(file) || parts.takesFile(file.fieldname);
-    const settle = this.reporting(decide);
+    const settle = this.reporting<boolean>((error, accepted = false) => {
+      opening.isDropped = !accepted;
+      decide(error, accepted);
+    });
     if (!isTaken || !fileFilter || this.isField(file)) settle(null, isTaken);
     else this.attempt(() => fileFilter(this.req, file, settle), settle);
   }

@@ -13,22 +13,15 @@ const A_DAY = 86_400_000;
 /** Parent folders in which this process has looked for leftovers. */
 const searched = new Set<string>();
 
-/** The folder of one request; only the user of this process can open it. */
-export interface TemporaryFolder {
-  readonly path: string;
-  /** Removes the folder and its files. Never rejects. */
-  remove(): Promise<void>;
-}
-
 /**
- * Makes a folder with an unguessable name. The first call for a parent also removes leftovers there.
+ * Makes a folder with an unguessable name, which only the user of this process can open. The first call for a parent
+ * also removes leftovers there.
  * @throws a 507 or 503 problem.
  */
-export async function makeTemporaryFolder(parent: string): Promise<TemporaryFolder> {
+export async function makeTemporaryFolder(parent: string): Promise<string> {
   if (!searched.has(parent)) void removeLeftovers(parent);
   searched.add(parent);
-  const path = await onDisk(() => mkdtemp(join(parent, PREFIX)), parent);
-  return { path, remove: () => remove(path) };
+  return onDisk(() => mkdtemp(join(parent, PREFIX)), parent);
 }
 
 /**
@@ -38,12 +31,12 @@ export async function makeTemporaryFolder(parent: string): Promise<TemporaryFold
 export async function unnamedFile(parent: string): Promise<FileHandle> {
   const path = join(parent, `${PREFIX}${randomUUID()}`);
   const file = await onDisk(() => open(path, 'wx+', 0o600), parent);
-  await remove(path);
+  await removeTemporary(path);
   return file;
 }
 
 /** Removes a file, or a folder with its files. Never rejects. */
-const remove = (path: string): Promise<void> =>
+export const removeTemporary = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch((error: unknown) => {
     warnOnce(
       'BINDONCE_TEMPORARY_FILE_LEFT',
@@ -95,6 +88,6 @@ async function removeLeftovers(parent: string): Promise<void> {
     const stats = /^bindonce-[A-Za-z\d]{6}$/.test(name) ? await lstat(path).catch(() => undefined) : undefined;
     // Windows has no user ids.
     const isOwn = stats?.uid === (process.getuid?.() ?? stats?.uid);
-    if (isOwn && stats?.isDirectory() && Date.now() - stats.mtimeMs > A_DAY) await remove(path);
+    if (isOwn && stats?.isDirectory() && Date.now() - stats.mtimeMs > A_DAY) await removeTemporary(path);
   }
 }

@@ -1,7 +1,11 @@
+import { readSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import type { Awaitable } from '../../basics/awaitable';
-import type { Spool } from '../spool/spool';
+import { ClientGone } from '../../http/exchange-end';
+import { onDisk, unnamedFile } from '../spool/temporary-folder';
 
 /**
  * The body of one request.
@@ -18,6 +22,60 @@ export type Received =
 /** A body whose bytes are known. */
 export type ReceivedBytes = Extract<Received, { kind: 'bytes' | 'file' }>;
 
+/** Bytes that are read from a file at once: as a reader takes them, and where all are read. */
+const PIECE = 65_536;
+const LONG_PIECE = 262_144;
+
+/** A body that is too large for memory, in a file without a name: the system frees it when this process ends. */
+export class Spool {
+  /** In bytes. */
+  size = 0;
+  private isOpen = true;
+
+  private constructor(private readonly file: FileHandle) {}
+
+  /** @throws a 507 or 503 problem. */
+  static async open(): Promise<Spool> {
+    return new Spool(await unnamedFile(tmpdir()));
+  }
+
+  /** @throws a 507 or 503 problem when the disk does not take the bytes. */
+  async write(bytes: Buffer): Promise<void> {
+    await onDisk(() => this.file.appendFile(bytes));
+    this.size += bytes.length;
+  }
+
+  /**
+   * Reads at most so many bytes synchronously, usually from the system's cache, since the file has just been written.
+   * @throws Error when the request is over; the error of the system when the disk fails.
+   */
+  read(position: number, length: number): Buffer {
+    if (!this.isOpen)
+      throw new Error(
+        'bindonce: this body was removed when its request was over. Read it before the response is sent.',
+      );
+    const piece = Buffer.allocUnsafe(length);
+    return piece.subarray(0, readSync(this.file.fd, piece, 0, length, position));
+  }
+
+  /** Yields all bytes. @throws a 503 problem when the disk fails; ClientGone when the request is over. */
+  async *chunks(): AsyncGenerator<Buffer, void> {
+    for (let position = 0; position < this.size;) {
+      if (!this.isOpen) throw new ClientGone();
+      const piece = Buffer.allocUnsafe(Math.min(LONG_PIECE, this.size - position));
+      const { bytesRead } = await onDisk(() => this.file.read(piece, 0, piece.length, position));
+      position += bytesRead;
+      yield piece.subarray(0, bytesRead);
+    }
+  }
+
+  /** Never rejects, since nothing can be done about an error. */
+  async close(): Promise<void> {
+    this.isOpen = false;
+    await this.file.close().catch(() => undefined);
+  }
+}
+
 /** Returns all the bytes of a received body. */
 export function allBytes(received: ReceivedBytes): Awaitable<Buffer> {
   return received.kind === 'file' ? buffer(received.spool.chunks()) : received.bytes;
@@ -31,19 +89,9 @@ export async function* openReceived(received: ReceivedBytes): AsyncGenerator<Buf
 
 /** Returns the bytes that count towards a limit: none for what an earlier parser left, which has a limit of its own. */
 export function sizeOf(received: Received): number {
-  switch (received.kind) {
-    case 'bytes':
-      return received.bytes.length;
-    case 'file':
-      return received.spool.size;
-    case 'none':
-    case 'parsed':
-      return 0;
-  }
+  if (received.kind === 'bytes') return received.bytes.length;
+  return received.kind === 'file' ? received.spool.size : 0;
 }
-
-/** Bytes that are read from a file at once. */
-const PIECE = 65_536;
 
 /** Puts a body back for the readers that follow. The stream still holds the last byte, which keeps it from ending. */
 export function putBack(req: IncomingMessage, received: ReceivedBytes): void {
@@ -81,10 +129,4 @@ function putBackFile(req: IncomingMessage, spool: Spool): void {
         'Decode it by new TextDecoderStream(), or read it by express.text().',
     );
   };
-}
-
-/** Discards a body that nobody has begun to read, as node does: only then do requests emit `end` and `close`. */
-export function discard(req: IncomingMessage): void {
-  Reflect.deleteProperty(req, 'read');
-  req.resume();
 }

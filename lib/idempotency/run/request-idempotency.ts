@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { REFUSED } from '../../problems/refuse';
+import { REFUSED } from '../../problems/answer';
 import type { Attempt } from '../exchange/exchange';
 import type { ResolvedOptions } from '../options/resolved-options';
 

@@ -98,26 +98,6 @@ describe.each(expressVersions)('a global binder (%s)', (_version, framework) => 
     for (const path of ['/orders', '/orders', '/customers']) await post(app, path, {});
     expect(made).toEqual([Order, Customer]);
   });
-
-  it('may be a single object that finds the Dto in the context', async () => {
-    const configured = configure({
-      binding: { binder: { bind: ({ Dto }: BinderContext) => ({ is: (Dto as { name?: string }).name }) } },
-    });
-    const app = framework()
-      .post('/orders', configured.bindRequest(Order), answering)
-      .post('/customers', configured.bindRequest(Customer), answering);
-    expect(await post(app, '/orders', {})).toEqual({ is: 'Order' });
-    expect(await post(app, '/customers', {})).toEqual({ is: 'Customer' });
-  });
-
-  it('of one configuration is unknown to another', async () => {
-    const named = (name: string) => configure({ binding: { binder: { bind: () => ({ name }) } } });
-    const app = framework()
-      .post('/one', named('one').bindRequest(Customer), answering)
-      .post('/other', named('other').bindRequest(Customer), answering);
-    expect(await post(app, '/one', {})).toEqual({ name: 'one' });
-    expect(await post(app, '/other', {})).toEqual({ name: 'other' });
-  });
 });
 
 describe('the binder of an endpoint', () => {
@@ -151,38 +131,14 @@ describe('the binder of an endpoint', () => {
     expect(() => bindRequest(Bare, { binder: new RequestBinder() })).toThrow(/Bare/);
   });
 
-  it('may read the body itself', async () => {
-    const reading: Binder = {
-      async bind({ req }) {
-        let text = '';
-        for await (const chunk of req) text += String(chunk);
-        return new Bare(text);
-      },
-    };
-    expect(
-      (await bind(Bare, { body: 'as it is', headers: { 'Content-Type': 'text/odd' } }, { binder: reading })).dto,
-    ).toEqual({ greeting: 'as it is' });
-  });
-
-  it.each<[string, unknown]>([
-    ['a class in place of an instance', RequestBinder],
-    ['an object without bind', {}],
-    ['null', null],
-    ['a function that makes nothing', () => undefined],
-    ['a function that makes no binder', () => ({})],
-    ['a function that makes a class', () => RequestBinder],
-    ['a function that promises one', () => Promise.resolve(binder)],
-  ])('is checked when the middleware is made: %s', (_what, given) => {
-    expect(() => bindRequest(Customer, { binder: given as Binder<Customer> })).toThrow(/binder/);
-  });
-
-  it.each<[string, unknown]>([
-    ['that binds', RequestBinder],
-    ['that does not', class {}],
-  ])('is no class %s: the message asks for an instance', (_what, given) => {
-    expect(() => bindRequest(Customer, { binder: given as Binder<Customer> })).toThrow(
-      'binder must be an object with a method bind(context, signal), or a function that makes one; for a class, pass an instance',
-    );
+  it.each<[string, unknown, string]>([
+    ['a class in place of an instance', RequestBinder, 'for a class, pass an instance'],
+    ['a class without bind', class {}, 'for a class, pass an instance'],
+    ['an object without bind', {}, 'binder must be an object with a method bind(context, signal)'],
+    ['a function that makes nothing', () => undefined, 'the function in `binder` must return an object'],
+    ['a function that promises one', () => Promise.resolve(binder), 'the function in `binder` must return an object'],
+  ])('is checked when the middleware is made: %s', (_what, given, message) => {
+    expect(() => bindRequest(Customer, { binder: given as Binder<Customer> })).toThrow(message);
   });
 
   it('is not asked for callers who are not let in', async () => {
@@ -236,25 +192,6 @@ describe.each(expressVersions)('a binder derived from RequestBinder (%s)', (_ver
     const binder = new Derived();
     expect(await bind(Customer, sent, { binder, framework })).toMatchObject({ status, dto: undefined });
     expect(binder.after).toEqual([]);
-  });
-
-  it('can be global, made for each dto', async () => {
-    const configured = configure({ binding: { binder: () => new Derived() } });
-    const app = framework().post('/', configured.bindRequest(Customer), answering);
-    expect(await post(app, '/', { name: 'Ada' })).toEqual({ name: 'Ada (private)' });
-  });
-
-  it('binds a list', async () => {
-    class Counting extends RequestBinder<Customer[]> {
-      override async bind(context: BinderContext<Customer[]>, signal: AbortSignal): Promise<Customer[]> {
-        const customers = await super.bind(context, signal);
-        return customers.map((customer, index) => Object.assign(customer, { name: `${index + 1}. ${customer.name}` }));
-      }
-    }
-    expect(
-      (await bind(list(Customer), { json: [{ name: 'Ada' }, { name: 'Bob' }] }, { binder: new Counting(), framework }))
-        .dto,
-    ).toEqual([{ name: '1. Ada' }, { name: '2. Bob' }]);
   });
 });
 
@@ -331,15 +268,6 @@ describe.each(expressVersions)('a request that a binder or a modifier has answer
     await ask(app, { json: {} }).catch(() => undefined);
     expect(ran).toEqual(['Error: a mistake']);
   });
-
-  it('a response that it has only begun is no answer: the handler goes on with it', async () => {
-    const begin: BindingOptions['modifier'] = (_dto, _Dto, { res }) => void res.writeHead(202).flushHeaders();
-    for (const before of [[], [idempotency({ store: new Keyv() })]]) {
-      const { app, ran } = endpoint({ modifier: begin }, ...before);
-      const { status, text } = await ask(app, { key: 'k', json: { name: 'Ada' } });
-      expect([status, text, ran]).toEqual([202, 'ran', ['handler']]);
-    }
-  });
 });
 
 describe.each(expressVersions)('a binding modifier (%s)', (_version, framework) => {
@@ -384,14 +312,6 @@ describe.each(expressVersions)('a binding modifier (%s)', (_version, framework) 
       [Order, Order, '/own', [], true],
       [Customer, Customer, '/customers', [], true],
     ]);
-  });
-
-  it('is waited for', async () => {
-    const modifier: BindingOptions['modifier'] = async (bound: Customer) => {
-      await new Promise(setImmediate);
-      bound.name = bound.name.trim();
-    };
-    expect((await bind(Customer, { json: { name: ' Ada ' } }, { modifier, framework })).dto).toEqual({ name: 'Ada' });
   });
 
   it.each<[string, BindingOptions['binder']]>([
@@ -678,17 +598,6 @@ describe('context.fail', () => {
     expect(
       (await bind(Customer, { json: { name: 1 } }, { binder: new Strict() })).errors.map(({ name }) => name),
     ).toEqual(['captcha', 'name']);
-  });
-
-  it('is bounded, and its text can be replaced like any other', async () => {
-    const { errors } = await bind(Customer, ada, {
-      modifier: (_dto, _Dto, context) => {
-        for (let n = 0; n < 1_000; n++) context.fail('name', `${n}`);
-      },
-      limits: { failures: 3 },
-      failureMessage: ({ code }) => code,
-    });
-    expect(errors.map(({ detail }) => detail)).toEqual(['application', 'application', 'application']);
   });
 
   it('goes to onProblem where there is one', async () => {

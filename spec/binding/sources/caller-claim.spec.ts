@@ -24,40 +24,6 @@ class Caller extends dto({
   level: fromClaim(int),
   admin: fromClaim(bool, { required: false, fallback: false }),
 }) {}
-const user: Claims = { sub: ID, level: 3 };
-
-it.each<[string, Claims]>([
-  ['as they are', { sub: ID, level: 3, admin: true }],
-  ['as text', { sub: ID, level: '3', admin: 'true' }],
-  ['in another case', { SUB: ID, Level: 3, aDmin: true }],
-])('claims are read %s', async (_how, claims) => {
-  expect((await bind(Caller, {}, { user: claims })).dto).toEqual({ userId: ID, level: 3, admin: true });
-});
-
-it.each<[string, Claims | undefined, string[]]>([
-  ['no principal', undefined, ['sub', 'level']],
-  ['no claims', {}, ['sub', 'level']],
-  ['one of them', { sub: ID }, ['level']],
-  ['null', { sub: ID, level: null }, ['level']],
-  ['an empty array', { sub: [], level: [] }, ['sub', 'level']],
-])('a missing claim is reported under its type: %s', async (_what, claims, missing) => {
-  const { status, errors } = await bind(Caller, {}, claims ? { user: claims } : {});
-  expect({ status, errors }).toEqual({
-    status: 400,
-    errors: missing.map(name => ({ name, in: 'claim', detail: 'The caller does not have this claim.' })),
-  });
-});
-
-it.each<[string, unknown]>([
-  ['text', 'x'],
-  ['an object', {}],
-  ['an object without a prototype', Object.create(null)],
-  ['two values', [1, 2]],
-  ['a fraction', 1.5],
-])('a claim that cannot be read is a failure: %s', async (_what, level) => {
-  const { status, errors } = await bind(Caller, {}, { user: { ...user, level } });
-  expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name: 'level', in: 'claim' }] });
-});
 
 it('a claim that is an empty array is missing, and no value that the client sends replaces it', async () => {
   class Loose extends dto({
@@ -96,16 +62,6 @@ it.each(forged)('a required claim cannot be set from %s', async (_source, sent) 
     ['level', 'claim'],
   ]);
   expect((await bind(Caller, sent, { ...options, user: { sub: ID, level: 3 } })).dto).toEqual({ userId: ID, level: 3 });
-});
-
-it("a claim that is not required falls back to the other sources under the property's name, unless fallback is false", async () => {
-  class Loose extends dto({
-    locale: fromClaim(string, { name: 'loc', required: false }),
-    tier: fromClaim(string, { default: 'free', fallback: false }),
-  }) {}
-  const sent = { path: '/?locale=de&loc=fr&tier=gold' };
-  expect((await bind(Loose, sent)).dto).toEqual({ locale: 'de', tier: 'free' });
-  expect((await bind(Loose, sent, { user: { loc: 'en', tier: 'paid' } })).dto).toEqual({ locale: 'en', tier: 'paid' });
 });
 
 describe('where the principal is', () => {

@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import {
   bindRequest,
-  dateTime,
   dto,
   file,
   fromHeader,
@@ -16,27 +15,6 @@ import {
 } from '../../../lib';
 import { ask, toWire, type Sent } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
-
-class Versioned extends dto({
-  tenant: fromHeader(string, { name: 'X-Tenant' }),
-  etag: fromHeader(int),
-  since: fromHeader(dateTime, { name: 'x-since', required: false }),
-}) {}
-
-it('names match in any case; the default name is that of the property', async () => {
-  expect((await bind(Versioned, { headers: { 'X-TENANT': 'a', ETag: '7', 'X-Since': '2026-11-21' } })).dto).toEqual({
-    tenant: 'a',
-    etag: 7,
-    since: new Date('2026-11-21'),
-  });
-});
-
-it('a missing or unreadable header is reported under its name', async () => {
-  expect((await bind(Versioned, { headers: { etag: 'x' } })).errors).toEqual([
-    { name: 'etag', in: 'header', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
-    { name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' },
-  ]);
-});
 
 it('a header that is sent twice is not a scalar, though node keeps only the first of some', async () => {
   class Once extends dto({ length: fromHeader(int, { name: 'Max-Forwards' }) }) {}
@@ -82,12 +60,6 @@ describe('a header that is not required', () => {
 
   it.each(elsewhere)('with fallback: false does not come from %s', async (_source, sent) => {
     expect((await bind(NoFallback, sent, options)).dto).toEqual({});
-  });
-
-  it('may be missing altogether, or have a default', async () => {
-    class WithDefault extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', default: 'public' }) }) {}
-    expect((await bind(Optional)).dto).toEqual({});
-    expect((await bind(WithDefault)).dto).toEqual({ tenant: 'public' });
   });
 });
 

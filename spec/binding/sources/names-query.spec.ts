@@ -44,30 +44,6 @@ it('a missing value of a GET is reported as a query parameter, under the name th
   ]);
 });
 
-it('queryParam binds from the query and nothing else', async () => {
-  expect(
-    (await bind(Search, { path: '/2?q=a', json: { page: 3 }, headers: { page: '4' } }, { route: '/:page' })).dto?.page,
-  ).toBe(1);
-});
-
-it.each([21, 1_000])('a list of %i items by repeated names and by index', async count => {
-  const sizes = Array.from({ length: count }, (_, index) => index);
-  expect(
-    (await bind(Search, { method: 'GET', path: `/?q=&${sizes.map(size => `sizes=${size}`).join('&')}` })).dto?.sizes,
-  ).toEqual(sizes);
-  expect(
-    (
-      await bind(Search, {
-        method: 'GET',
-        path: `/?q=&${sizes
-          .map(size => `sizes[${size}]=${size}`)
-          .reverse()
-          .join('&')}`,
-      })
-    ).dto?.sizes,
-  ).toEqual(sizes);
-});
-
 it.each(expressVersions)(
   'is that of req.url, as a middleware before may have rewritten it: %s',
   async (_name, framework) => {

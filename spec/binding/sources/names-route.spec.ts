@@ -5,31 +5,17 @@ import {
   dateTime,
   dto,
   field,
-  guid,
   int,
   list,
   long,
   routeParam,
   routeValue,
   string,
-  timeSpan,
   type AnyType,
 } from '../../../lib';
 import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
-
-it.each([
-  ['int', int, '42', 42],
-  ['long', long, '9007199254740993', 9_007_199_254_740_993n],
-  ['guid', guid, '0F8FAD5BD9CB469FA16570867728950E', '0f8fad5b-d9cb-469f-a165-70867728950e'],
-  ['timeSpan', timeSpan, '01:00', 3_600_000],
-  ['string', string, 'a%20b%2Fc%2Cd', 'a b/c,d'],
-  ['list of int', list(int), '1,2,3', [1, 2, 3]],
-] as const)('a route parameter converts to %s', async (_name, type, text, value) => {
-  class Dto extends dto({ v: routeParam(type) }) {}
-  expect((await bind(Dto, { path: `/${text}` }, { route: '/:v' })).dto).toEqual({ v: value });
-});
 
 it.each(expressVersions)('names match in any case, and bindFrom replaces the name: %s', async (_name, framework) => {
   class Dto extends dto({ customerId: routeParam(int), orderNo: field(int, { bindFrom: 'NO' }) }) {}
@@ -50,16 +36,6 @@ it.each([
   class Dto extends dto({ orderId: routeParam(int, { bindFrom: 'id' }) }) {}
   const { status, errors } = await bind(Dto, { path }, { route: '/{:id}' });
   expect({ status, errors }).toEqual({ status: 400, errors: [failure] });
-});
-
-it('routeParam binds from the route and nothing else', async () => {
-  class Dto extends dto({ v: routeParam(int, { default: 0 }) }) {}
-  expect((await bind(Dto, { path: '/?v=1', json: { v: 2 }, headers: { v: '3' } })).dto).toEqual({ v: 0 });
-});
-
-it('a wildcard of Express 5 is a list of its segments', async () => {
-  class Dto extends dto({ path: routeParam(list(string)) }) {}
-  expect((await bind(Dto, { path: '/a/b,c/d' }, { route: '/*path' })).dto).toEqual({ path: ['a', 'b,c', 'd'] });
 });
 
 it.each<[string, AnyType, unknown, unknown]>([

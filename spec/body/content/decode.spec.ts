@@ -55,7 +55,7 @@ describe('text', () => {
   });
 });
 
-it.each([
+it.each<readonly [string, string]>([
   ['application/json', 'json'],
   ['Application/JSON; charset=utf-8', 'json'],
   ['application/vnd.a.b+json;v=1', 'json'],

@@ -89,7 +89,7 @@ describe('parseExactly', () => {
     expect(parseExactly(text)).toStrictEqual(value);
   });
 
-  it.each<[string, number]>([
+  it.each<readonly [string, number]>([
     ...([
       ['', 0],
       ['  ', 2],

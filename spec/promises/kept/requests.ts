@@ -49,8 +49,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'has left > is another request',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'if (received.files.length === 0) return parts;',
-      replace: 'if (received.files.length < 99) return parts;',
+      find: 'return files.length === 0 ? parts :',
+      replace: 'return files.length < 99 ? parts :',
     },
   },
   {
@@ -89,8 +89,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'is refused with 413, and the client can read the answer',
     mutant: {
       file: 'lib/problems/catalogue.ts',
-      find: "  'body-too-large': {\n    status: 413,",
-      replace: "  'body-too-large': {\n    status: 400,",
+      find: "'body-too-large': { status: 413,",
+      replace: "'body-too-large': { status: 400,",
     },
   },
   {
@@ -131,8 +131,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'is answered with 400, and no file stays',
     mutant: {
       file: 'lib/problems/catalogue.ts',
-      find: "  'body-malformed': {\n    status: 400,",
-      replace: "  'body-malformed': {\n    status: 500,",
+      find: "'body-malformed': { status: 400,",
+      replace: "'body-malformed': { status: 500,",
     },
   },
   {

@@ -118,17 +118,6 @@ describe.each(clients)('notifications over %s', (name, connect, close) => {
     await subscribers(0);
   });
 
-  it('are refused where Redis takes no more connections, and tried again for the next who waits', async () => {
-    const admin = await createClient({ url: redis.url }).connect();
-    await admin.configSet('maxclients', '1');
-    await expect(watch('in vain')).rejects.toThrow();
-    await admin.configSet('maxclients', '1000');
-    admin.destroy();
-    const later = await watch('later');
-    await leases.complete(`${name} later`, 't', LONG);
-    await later.told;
-  });
-
   it('are refused to a user who may not subscribe; nothing remains of it', async () => {
     await redis.ask('ACL', 'SETUSER', 'default', '-subscribe');
     await expect(watch('refused'))
@@ -145,24 +134,6 @@ describe.each(clients)('notifications over %s', (name, connect, close) => {
     await watching;
     await connections(1);
   });
-});
-
-it('the subscriber of node-redis does not keep a process alive', async () => {
-  const client = await createClient({ url: redis.url }).connect();
-  const unreferenced: unknown[] = [];
-  const duplicate = client.duplicate.bind(client);
-  client.duplicate = (...args) => {
-    const subscriber = duplicate(...args);
-    const unref = subscriber.unref.bind(subscriber);
-    subscriber.unref = () => {
-      unreferenced.push(subscriber);
-      unref();
-    };
-    return subscriber;
-  };
-  await redisLeases(client).watch?.('key', () => undefined);
-  expect(unreferenced).toHaveLength(1);
-  client.destroy();
 });
 
 describe.each<[string, () => Keyv]>([

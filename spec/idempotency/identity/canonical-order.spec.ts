@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import qs from 'qs';
 import { z } from 'zod';
 import { bind, dto, fromQuery, int, list, optional, Problem, string } from '../../../lib';
-import { pairsInOrder } from '../../../lib/idempotency/identity/name-order';
+import { pairsInOrder } from '../../../lib/idempotency/identity/canonical';
 
 /** What multer nests fields with. */
 const appendField = createRequire(require.resolve('multer'))('append-field') as (

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { json, type Response } from 'express';
 import { bindRequest, dto, idempotency, string } from '../../lib';
-import { shareShapes } from '../../lib/http/share-shapes';
+import { shareShapes } from '../../lib/http/express';
 import { ask } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';

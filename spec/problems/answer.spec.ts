@@ -1,7 +1,7 @@
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
 import { configure, dto, int, Problem, problemDetails, queryValue, routeParam, type OnProblem } from '../../lib';
-import { refuse } from '../../lib/problems/refuse';
+import { refuse } from '../../lib/problems/answer';
 import { ask } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 

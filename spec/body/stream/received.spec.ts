@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { makeTemporaryFolder } from '../../../lib/body/spool/temporary-folder';
+import { makeTemporaryFolder, removeTemporary } from '../../../lib/body/spool/temporary-folder';
 import { EventLog } from '../../support/event-log';
 import { multipart } from '../../support/multipart';
 import { serve } from '../../support/serve';
@@ -149,7 +149,7 @@ it('leftovers of killed processes are removed after a day, and nothing else', as
     ['bindonce-new001', false],
   ] as const)
     made(name, isOld);
-  await (await makeTemporaryFolder(parent)).remove();
+  await removeTemporary(await makeTemporaryFolder(parent));
   while (readdirSync(parent).includes('bindonce-old001')) await pause(5);
   expect(readdirSync(parent).sort()).toEqual(['bindonce-new001', 'bindonce-spec-x']);
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders } from 'node:http';
-import { headerLines } from '../../lib/http/header-lines';
+import { headerLines } from '../../lib/http/express';
 import { serve } from '../support/serve';
 
 /** The lines of a header as they are sent, and as they are read once a middleware has been at `req.headers`. */
