@@ -12,7 +12,7 @@ import { makeSerializerContext, type serializerContext } from './binding/respons
 import { assertType } from './binding/types/assert-type';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue, type ValueReaders } from './binding/single-value';
-import { callersBy, type CallersOn } from './idempotency/identity/caller';
+import type { CallersOn } from './idempotency/identity/caller';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options/options';
 import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';
@@ -76,9 +76,8 @@ export function configure(configuration: Configuration = {}): Configured {
   const answering: Answering = { onProblem, problemTypeBase };
   const resolved = resolveBindingOptions(configuration.binding ?? {});
   const binding = bindingSnapshot(configuration.binding ?? {});
-  const { claims } = binding;
   // Both middlewares take the caller from the same function.
-  const callers = claims && callersBy(claims);
+  const { claims: callers } = binding;
   checkIdempotency(configuration.idempotency ?? {});
   checkKeyType(configuration.idempotency ?? {});
   const idempotency = snapshotOf(configuration.idempotency ?? {});

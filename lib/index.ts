@@ -23,26 +23,30 @@ export type { RedisClient } from './idempotency/stores/redis/client';
 export { field, formField, jsonField, queryParam, routeParam, type Property } from './binding/declaration/declare';
 export { fromBody, fromForm, fromQuery, plainText } from './binding/declaration/declare';
 export { fromClaim, fromCookie, fromHeader, hasPermission } from './binding/declaration/declare';
-export { dto, type InferShape, type Shape } from './binding/declaration/dto';
+export { dto, type InferShape, type Shape } from './binding/declaration/declare';
 export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
 export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
-export type { JsonConverter } from './binding/types/json-converter';
-export type { NamingPolicy, NamingPolicyName } from './binding/types/naming-policy';
 export type { BindingOptions } from './binding/options';
 export { RequestBinder } from './binding/request-binder';
-export { serializerContext, type SerializerContext } from './binding/responses/serializer-context';
-export { generatedContexts, type RegisterContexts } from './binding/responses/generated-contexts';
+export {
+  generatedContexts,
+  serializerContext,
+  type RegisterContexts,
+  type SerializerContext,
+} from './binding/responses/serializer-context';
 export type {
   GeneratedContexts,
+  NamingPolicy,
+  NamingPolicyName,
   ResponseTypes,
   SerializerOptions,
   SerializerTypes,
 } from './binding/types/serializer-options';
-export { record } from './binding/types/record';
 export { omit, partial, pick } from './binding/declaration/derived';
+export { oneOf, type OneOf } from './binding/declaration/one-of';
 export type { Fail } from './binding/types/class-check';
-export { valueParserFor, type ValueParser } from './binding/types/value-parser';
+export { valueParserFor, type JsonConverter, type ValueParser } from './binding/types/value-parser';
 export type { Bind, SentParts, SentValues } from './binding/bind';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';
 export type { BindingLimits } from './binding/reading/limits';
@@ -50,19 +54,16 @@ export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions } from './binding/declaration/property';
 export type { AnyClass, AnyType, DtoClass, Infer, PropertyType, ValueType } from './binding/types/property-type';
 export type { Parsable, ParseResult } from './binding/types/property-type';
-export { bool, string } from './binding/types/scalar';
+export { bool, file, string, type UploadedFile } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */
 export { BigNumber };
 export { guid, uri, uriOf, Version, version } from './binding/types/identifiers';
 export { date, dateTime, time, timeSpan } from './binding/types/time';
 export { enumOf } from './binding/types/enum';
-export { file, type UploadedFile } from './binding/types/file';
-export { list } from './binding/types/list';
-export { lazy, nullable, optional } from './binding/types/wrappers';
+export { lazy, list, nullable, optional, record } from './binding/types/wrappers';
 export type { CommonRules, RuledType } from './binding/types/rules';
-export type { NumberRules } from './binding/types/number-rules';
-export type { BoolRules, DateRules, FileRules, ListRules, StringRules } from './binding/types/rule-kinds';
+export type { BoolRules, DateRules, FileRules, ListRules, NumberRules, StringRules } from './binding/types/rule-kinds';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';
 export type { ProblemCode } from './problems/catalogue';

@@ -8,7 +8,7 @@ export type Awaitable<T> = T | Promise<T>;
  * replaced the global `Promise`.
  */
 export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  return value instanceof Promise || types.isPromise(value);
+  return typeof value === 'object' && (value instanceof Promise || types.isPromise(value));
 }
 
 /** Tells a promise of any library, an object with a method `then`, from any other value. */

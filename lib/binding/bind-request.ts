@@ -5,7 +5,7 @@ import { ClientGone, hasEnded, onExchangeEnd } from '../http/exchange-end';
 import { type Next, requireExpressArguments, shareShapes } from '../http/express';
 import { abandon, refuse, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
-import { endpointFor, endpoints, isBuiltIn, type Endpoint } from './endpoint';
+import { endpointFor, endpoints, type Endpoint } from './endpoint';
 import type { BindHandler } from './express-types';
 import { BinderContext } from './input/binder-context';
 import { discardStored } from './input/uploads';
@@ -58,13 +58,13 @@ export function makeBindRequest<D extends AnyType>(
  */
 export function dtoOf(endpoint: Endpoint, context: BinderContext, signal?: AbortSignal): Awaitable<unknown> {
   const {
-    binder,
+    isBuiltIn,
     modifier,
     options: { allowAnonymous, claims },
   } = endpoint;
   if (!allowAnonymous && claims(context.req) === undefined) throw anonymous();
   // The built-in binder needs no signal, and a listener on every response costs time.
-  if (isBuiltIn(binder) && !modifier) return bindDeclared(context);
+  if (isBuiltIn && !modifier) return bindDeclared(context);
   return customDto(endpoint, context, signal ?? clientSignal(context.req, context.res));
 }
 

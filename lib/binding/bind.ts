@@ -1,4 +1,4 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import { ServerResponse } from 'node:http';
 import { serialize } from 'cookie';
 import type { Request, Response } from 'express';
 import { bytesIn } from '../basics/bytes';
@@ -53,16 +53,11 @@ export type Bind = <D extends AnyType>(
 ) => Promise<Infer<D>>;
 
 const parts: Readonly<Record<keyof SentParts, Rule>> = {
-  body: anything,
-  form: object,
-  params: object,
+  ...{ body: anything, form: object, params: object, headers: object, cookies: object, claims: object },
   query: {
     expects: 'an object or a query string',
     accepts: value => typeof value === 'string' || object.accepts(value),
   },
-  headers: object,
-  cookies: object,
-  claims: object,
   permissions: {
     expects: 'a list of texts',
     accepts: value => typeof value === 'object' && value !== null && Symbol.iterator in value,
@@ -83,43 +78,31 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
   return async <D extends AnyType>(Dto: D, sent: SentParts, options?: BindingOptions<Infer<D>>) => {
     checkOptions('bind', sent, parts);
     const endpoint = endpointOf(Dto, options);
-    const req = requestWith(sent);
-    const res = new ServerResponse(req as IncomingMessage) as Response;
-    const context = new BinderContext(req as Request, res, endpoint, bodyOf(sent, endpoint));
+    const req = requestWith(sent) as Request;
+    const res = new ServerResponse(req) as Response;
+    const context = new BinderContext(req, res, endpoint, bodyOf(sent, endpoint));
     return (await dtoOf(endpoint, context, new AbortController().signal)) as Infer<D>;
   };
 }
 
-/** What is read of a request, beside its body. */
-type PartOfRequest = Pick<Request, 'method' | 'url' | 'params' | 'headers' | 'rawHeaders' | 'readableDidRead'> & {
-  readonly sent: SentParts;
-};
-
-function requestWith(sent: SentParts): Partial<Request> {
+/** Makes what is read of a request, beside its body. */
+function requestWith(sent: SentParts): object {
   const { params = {}, query = {}, headers = {}, cookies = {}, form, body } = sent;
-  const lines = new Map<string, string[]>();
-  for (const [name, value] of pairsOf(headers)) {
-    const known = lines.get(name.toLowerCase());
-    if (known) known.push(value);
-    else lines.set(name.toLowerCase(), [value]);
-  }
-  const type = form ? 'application/x-www-form-urlencoded' : 'application/json';
+  const lines = Object.create(null) as Record<string, string[]>;
+  for (const [name, value] of pairsOf(headers)) (lines[name.toLowerCase()] ??= []).push(value);
   const cookie = pairsOf(cookies).map(([name, value]) => serialize(name, value));
-  const request: PartOfRequest = {
+  return {
     method: 'POST',
     url: `/?${typeof query === 'string' ? query.replace(/^\?/, '') : new URLSearchParams(pairsOf(query)).toString()}`,
-    params: params as Request['params'],
     headers: {
-      'content-type': type,
+      'content-type': form ? 'application/x-www-form-urlencoded' : 'application/json',
       ...(cookie.length > 0 && { cookie: cookie.join('; ') }),
-      ...(Object.fromEntries(lines) as Request['headers']),
+      ...lines,
     },
-    rawHeaders: [],
     // Where a value is missing depends on it.
     readableDidRead: (form ?? body) !== undefined,
-    sent,
+    ...{ params, rawHeaders: [], sent },
   };
-  return request;
 }
 
 /** @throws TypeError for both a body and a form. */
@@ -128,24 +111,20 @@ function bodyOf({ body, form }: SentParts, { plan }: Endpoint): Body {
     throw new TypeError('bind: give either body or form; a request has one body');
   if (form !== undefined) return { kind: 'form', form: { fields: pairsOf(form), files: [] } };
   if (body === undefined || !plan) return { kind: 'none' };
-  const bytes = bytesIn(body);
-  const text = bytes
-    ? bytes.toString()
-    : typeof body === 'string'
-      ? body
-      : (exactText(body, undefined, (_name, one) => one) ?? '');
-  return plan.body.text ? { kind: 'text', text, form: undefined } : jsonIn(text, plan.body);
+  const text = bytesIn(body)?.toString() ?? (typeof body === 'string' ? body : exactText(body, undefined, asItIs));
+  return plan.body.text ? { kind: 'text', text: text ?? '', form: undefined } : jsonIn(text ?? '', plan.body);
 }
+
+/** A replacer, with which bigints are written. */
+const asItIs = (_name: string, value: unknown): unknown => value;
 
 /** Gives the text of each value; undefined is left out. */
-function pairsOf(values: SentValues): [name: string, value: string][] {
-  const entries = Symbol.iterator in values ? [...values] : Object.entries(values);
-  return entries.flatMap(([name, value]) =>
-    [value].flat().flatMap((one: Scalar | undefined) => (one === undefined ? [] : [[name, String(one)]])),
-  ) as [string, string][];
-}
+const pairsOf = (values: SentValues): [name: string, value: string][] =>
+  (Symbol.iterator in values ? [...values] : Object.entries(values)).flatMap(([name, value]) =>
+    [value].flat().flatMap((one?: Scalar): [string, string][] => (one === undefined ? [] : [[name, String(one)]])),
+  );
 
-const sentWith = (req: Request): SentParts => (req as unknown as PartOfRequest).sent;
+const sentWith = (req: Request): SentParts => (req as unknown as { sent: SentParts }).sent;
 
 const optionsOfBind = (options: BindingOptions): BindingOptions => ({
   ...options,

@@ -6,18 +6,18 @@ import type { Endpoint as BoundEndpoint, ResolvedOptions } from './input/endpoin
 import type { OperationOptions } from './operation-options';
 import { bindingSnapshot, resolveOptions, type BindingOptions } from './options';
 import { CodecTable } from './plan/codec-table';
-import { refuseWithoutForm } from './plan/form-only';
+import { refuseWithoutForm } from './plan/checks';
 import { planFor } from './plan/plan';
 import { RequestBinder } from './request-binder';
-import { instanceCodecs, type CodecOfInstance } from './responses/instance-codecs';
-import { responseCodecs, type ResponseCodecs } from './responses/json-writer';
+import { instanceCodecs, responseCodecs, type CodecOfInstance, type ResponseCodecs } from './responses/json-writer';
 import { isSchema } from './types/assert-type';
-import { classNameOf } from './types/class-name';
-import type { AnyType } from './types/property-type';
+import { classNameOf, type AnyType } from './types/property-type';
 
 /** One `bindRequest()`, checked and prepared: how it binds requests, writes responses and is described. */
 export interface Endpoint extends BoundEndpoint {
   readonly binder: Binder<unknown>;
+  /** False for a binder of the application, which may extend that of bindonce. */
+  readonly isBuiltIn: boolean;
   readonly modifier: Modifier | undefined;
   readonly responses: ResponseCodecs;
   /** Finds the codec of a dto in a response for which nothing is declared; undefined if Express writes it. */
@@ -42,12 +42,15 @@ export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRe
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, options, owner) : undefined;
   if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
-  if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
+  const isBuiltIn = binder.constructor === RequestBinder;
+  if (plan && isBuiltIn && !options.allowMultipart)
+    refuseWithoutForm(classNameOf(Dto) || 'dto', plan.sourceProperties.get('form') ?? [], plan.sourcesOf);
   return {
     Dto,
     options,
     plan,
     binder,
+    isBuiltIn,
     modifier: given.modifier,
     responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
     ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
@@ -79,9 +82,6 @@ function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: An
     );
   return binder as Binder<unknown>;
 }
-
-/** Returns true for the binder of bindonce, and false for one of the application, which may extend it. */
-export const isBuiltIn = (binder: Binder<unknown>): boolean => binder.constructor === RequestBinder;
 
 /** @throws TypeError for a class with a converter, which would write the JSON of the class but not read it. */
 function refuseConverter(Dto: AnyType, { serializer }: ResolvedOptions, owner: string): void {

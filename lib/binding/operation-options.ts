@@ -29,44 +29,24 @@ export interface OperationOptions {
   examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
+const textsIn = (value: unknown): boolean => Array.isArray(value) && value.every(one => text.accepts(one));
+const eachIn = (value: unknown, holds: (one: unknown) => boolean): boolean =>
+  object.accepts(value) && Object.values(value as object).every(holds);
+
 export const securityRule: Rule = {
   expects: 'an array of objects that name schemes and their scopes, for example [{ bearer: [] }]',
-  accepts: isSecurity,
+  accepts: value => Array.isArray(value) && value.every(one => eachIn(one, textsIn)),
 };
 
 const rules: Readonly<Record<keyof OperationOptions, Rule>> = {
-  summary: text,
-  description: text,
-  tags: {
-    expects: 'an array of names',
-    accepts: value => Array.isArray(value) && value.every(one => typeof one === 'string'),
-  },
-  operationId: text,
-  deprecated: boolean,
-  hidden: boolean,
+  ...{ summary: text, description: text, operationId: text, deprecated: boolean, hidden: boolean },
+  tags: { expects: 'an array of names', accepts: textsIn },
   security: securityRule,
   examples: {
     expects: 'an object of { summary, value } by name',
-    accepts: value => object.accepts(value) && Object.values(value as object).every(hasValue),
+    accepts: value => eachIn(value, one => object.accepts(one) && (one as { value?: unknown }).value !== undefined),
   },
 };
-
-const hasValue = (example: unknown): boolean =>
-  typeof example === 'object' && example !== null && (example as { value?: unknown }).value !== undefined;
-
-function isSecurity(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.every(
-      one =>
-        typeof one === 'object' &&
-        one !== null &&
-        Object.values(one as object).every(
-          scopes => Array.isArray(scopes) && scopes.every(scope => typeof scope === 'string'),
-        ),
-    )
-  );
-}
 
 /** @throws TypeError for an unknown option or an invalid value. */
 export function checkOperation(options: OperationOptions): void {

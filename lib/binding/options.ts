@@ -10,7 +10,7 @@ import { checkOperation, type OperationOptions } from './operation-options';
 import { FIELD_SOURCES } from './plan/source-properties';
 import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
-import { SerializerContext } from './responses/serializer-context';
+import type { SerializerContext } from './responses/serializer-context';
 import type { AnyType } from './types/property-type';
 import {
   mergeSerializer,
@@ -100,22 +100,22 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   openapi?: OperationOptions;
 }
 
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
+const isParser = (value: unknown): boolean => typeof (value as Partial<ValueParser> | null)?.parse === 'function';
+const isFieldSources = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isFieldSource);
+const isFieldSource = (value: unknown): boolean => (FIELD_SOURCES as readonly unknown[]).includes(value);
+
 /** What each option must be. (`resolveOptions` has the defaults.) */
 const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowFormData: {
     expects: 'true, false or { urlEncoded: true }',
-    accepts: value =>
-      typeof value === 'boolean' ||
-      (typeof value === 'object' && value !== null && (value as { urlEncoded?: unknown }).urlEncoded === true),
+    accepts: value => isBoolean(value) || (Object(value) as { urlEncoded?: unknown }).urlEncoded === true,
   },
   allowAnonymous: boolean,
   fieldSources: {
     expects: `an array of one or more of ${FIELD_SOURCES.join(', ')}, each once`,
-    accepts: value =>
-      Array.isArray(value) &&
-      value.length > 0 &&
-      new Set(value).size === value.length &&
-      value.every(one => FIELD_SOURCES.includes(one as (typeof FIELD_SOURCES)[number])),
+    accepts: isFieldSources,
   },
   fallback: boolean,
   unknownNames: oneOf('ignore', 'refuse'),
@@ -127,14 +127,11 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   modifier: fn,
   valueParsers: {
     expects: 'an array of results of valueParserFor()',
-    accepts: value =>
-      Array.isArray(value) && value.every(one => typeof (one as Partial<ValueParser> | null)?.parse === 'function'),
+    accepts: value => Array.isArray(value) && value.every(isParser),
   },
   ...serializerRules,
-  serializerContext: {
-    expects: 'a result of serializerContext()',
-    accepts: value => SerializerContext.is(value),
-  },
+  // One of another copy of this package is one, too.
+  serializerContext: objectWith('a result of serializerContext()', 'read', 'write'),
   responses: responsesRule,
   claims: fn,
   permissions: fn,
@@ -145,11 +142,10 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   openapi: object,
 };
 
+/** A class is no binder, and may be compiled to a function. */
 function isBinder(value: unknown): boolean {
-  if (typeof value === 'function')
-    // A class may be compiled to a function.
-    return !isClass(value) && typeof (value.prototype as Partial<Binder> | undefined)?.bind !== 'function';
-  return typeof (value as Partial<Binder> | null)?.bind === 'function';
+  const { bind } = Object(typeof value === 'function' ? value.prototype : value) as Partial<Binder>;
+  return typeof value === 'function' ? !isClass(value) && typeof bind !== 'function' : typeof bind === 'function';
 }
 
 /** Excludes functions, which the compiler takes for binders because of `Function.prototype.bind`. */
@@ -161,46 +157,39 @@ type BinderObject<T> = Binder<T> & { readonly [Symbol.hasInstance]?: never };
  */
 export function resolveOptions(given: BindingOptions, Dto?: AnyType): ResolvedOptions {
   checkOptions('bindRequest', given, bindingRules);
-  const options = bindingSnapshot(given);
-  const {
-    allowFormData = false,
-    allowAnonymous = true,
-    fieldSources = FIELD_SOURCES,
-    fallback = true,
-    unknownNames = 'ignore',
-    claims = principalOf,
-    permissions,
-    uploads,
-    valueParsers = [],
-    responses = {},
-    failureMessage,
-    quoteValues = true,
-  } = options;
+  const options = withDefaults(defaults, bindingSnapshot(given));
+  const { allowFormData, claims, permissions, uploads } = options;
   checkOperation(options.openapi ?? {});
   const context = options.serializerContext ?? options.contexts?.find(({ types }) => Dto && types.request === Dto);
-  const { types: contextTypes = {}, defaults = {} } = context ?? {};
+  const { types: contextTypes = {}, defaults: ofContext = {} } = context ?? {};
   const limits = resolveLimits(options.limits);
   const callerOf = (req: Request): Claims | undefined => asClaims(claims(req));
-  const serializer = mergeSerializer(mergeSerializer(defaults, options), contextTypes);
+  const serializer = mergeSerializer(mergeSerializer(ofContext, options), contextTypes);
   return {
+    ...options,
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
-    allowAnonymous,
-    fieldSources,
-    fallback,
-    unknownNames,
     claims: callerOf,
     permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(callerOf(req)),
-    valueParsers,
     serializer: { propertyNamingPolicy: 'camelCase', ...serializer },
     writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
-    responses: { ...contextTypes.responses, ...responses },
-    failureMessage,
-    quoteValues,
+    responses: { ...contextTypes.responses, ...options.responses },
     limits,
     ...uploadReader(uploads, limits),
   };
 }
+
+const defaults = {
+  allowFormData: false,
+  allowAnonymous: true,
+  fieldSources: FIELD_SOURCES,
+  fallback: true,
+  unknownNames: 'ignore',
+  claims: principalOf,
+  valueParsers: [],
+  failureMessage: undefined,
+  quoteValues: true,
+} satisfies BindingOptions;
 
 /** Copies options, so that later changes of them have no effect. */
 export const bindingSnapshot = (options: BindingOptions): BindingOptions =>

@@ -1,16 +1,11 @@
 import { after, type Awaitable } from '../basics/awaitable';
-import type { Binder, BinderContext } from './input/binder-context';
-import { readBody } from './input/body';
-import { isJsonObject, ownValue } from './reading/json-text';
 import type { Member } from './declaration/members';
-import { isEmptyWithoutBody, lookupOf } from './plan/lookup';
+import type { Binder, BinderContext } from './input/binder-context';
+import { readBody, type Body } from './input/body';
+import { lookupOf } from './plan/lookup';
 import type { Plan } from './plan/plan';
-import type { WholeBody } from './plan/whole-source';
-import type { FoundValues } from './reading/found-values';
-import { takesNull } from './types/codec';
-import { emptyList, readNothing, readOptionalJson } from './types/read-json';
-import { RequestInput } from './sources/request-input';
 import { sourcesInOrder } from './sources/order';
+import { readNothing, setOn } from './types/read-json';
 
 /** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */
 export class RequestBinder<T = unknown> implements Binder<T> {
@@ -31,13 +26,10 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
     throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
   return after(context.body ?? readBody(req, res, plan.body, options), body => {
     signal?.throwIfAborted();
-    const input = new RequestInput(context, body);
-    const dto = plan.create();
-    const values = new Array<unknown>(plan.count);
-    findValues(input, plan, dto, context.foundOn(values));
+    context.body = body;
+    const dto = readDto(context, plan);
     return after(context.settle(), () => {
-      context.refuse(input.emptyBody);
-      plan.set(dto, values);
+      if (context.failures.length > 0) context.refuse(emptyBody(body));
       const fail = (name: string, reason: string): void => {
         context.fail(name, reason);
       };
@@ -50,61 +42,37 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
 }
 
 /**
- * Binds the whole body, if one property takes it; then source after source, each overwriting values of earlier ones;
- * then the required properties that are still missing. Failures are reported to the context.
+ * Reads source after source, each overwriting values of earlier ones, and then reports the required properties that are
+ * still missing.
  */
-function findValues(input: RequestInput, plan: Plan, dto: object, found: FoundValues): void {
-  const refusesUnknown = input.options.unknownNames === 'refuse';
-  if (plan.wholeBody) bindWhole(plan.wholeBody, input, found);
+function readDto(context: BinderContext, plan: Plan): object {
+  const values = new Array<unknown>(plan.members.length);
   for (const source of sourcesInOrder) {
-    const ifNone = source.name === 'query' && refusesUnknown ? [] : undefined;
-    const sourceProperties = plan.sourceProperties.get(source.name) ?? ifNone;
-    if (sourceProperties) source.read(input, sourceProperties, found);
+    const properties = plan.sourceProperties.get(source.name);
+    if (properties) source.read(context, properties, values);
   }
-  bindMissingInJson(input, plan, found);
-  for (const member of plan.required) {
-    const { index, property, spec } = member;
-    if (!found.has(index) && (spec.requiresValue || ownValue(dto, property) === undefined))
-      found.put(index, readMissing(input, plan, member));
+  const dto = plan.create();
+  for (const member of plan.members) {
+    const value = values[member.index];
+    const isMissing = value === undefined && member.required;
+    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : value, context.noted);
   }
-}
-
-/** Binds the whole body to one property. */
-function bindWhole({ kind, member }: WholeBody, input: RequestInput, found: FoundValues): void {
-  const { body, req } = input;
-  const { codec, index, required, refusesNull } = member;
-  switch (kind) {
-    case 'json':
-      // A body `null` has no values, like no body at all, unless the type accepts null.
-      if (body.kind === 'json' && (body.value !== null || takesNull(codec) || refusesNull))
-        found.put(index, readOptionalJson(member, body.value, input.locationOf('json', '')));
-      if (body.kind === 'none' && required && isEmptyWithoutBody(member, req.method))
-        found.put(index, emptyList(codec, input.locationOf('json', '')));
-      return;
-    case 'text':
-      if (body.kind === 'text') found.put(index, body.text);
-  }
-}
-
-/** Reports `jsonRequired` properties that the JSON body itself does not contain, even if another source has them. */
-function bindMissingInJson(input: RequestInput, plan: Plan, found: FoundValues): void {
-  const { body } = input;
-  if (plan.jsonRequired.length === 0 || input.isJsonRefused) return;
-  const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
-  for (const sourceProperty of plan.jsonRequired) {
-    if (!Object.hasOwn(json, sourceProperty.name))
-      found.put(sourceProperty.index, input.locationOf('json', sourceProperty.name).failMissingInJson());
-  }
+  plan.complete?.(dto);
+  return dto;
 }
 
 /** Handles a missing value. A failure is reported where this client would have sent the value. */
-function readMissing(input: RequestInput, plan: Plan, member: Member): unknown {
-  const { source, name } = lookupOf(member.property, plan, input.req) ?? { source: 'body', name: member.property };
-  // A body that is not an object has been reported already; do not report each of its fields as missing, too.
-  if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
+function readMissing(context: BinderContext, plan: Plan, member: Member): unknown {
+  const { source, found } = lookupOf(member.property, plan, context.req) ?? { source: 'body' as const };
   const missing =
     member.spec.kind === 'fromBody'
       ? 'A JSON body is required.'
-      : sourcesInOrder.find(one => one.name === source)?.missing;
-  return readNothing(member, input.locationOf(source, name), missing);
+      : sourcesInOrder.find(({ name }) => name === source)?.missing;
+  return readNothing(member, context.locationOf(source, found?.name ?? member.property), missing);
+}
+
+/** Says why a body has no values; undefined if it may have some. */
+function emptyBody(body: Body): string | undefined {
+  if (body.kind === 'none') return 'the request has no body';
+  return body.kind === 'json' && body.value === null ? 'the body is null' : undefined;
 }

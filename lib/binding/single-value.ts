@@ -1,23 +1,21 @@
 import type { Request, Response } from 'express';
-import { isPromise } from '../basics/awaitable';
+import { ignoreRejection, isPromise } from '../basics/awaitable';
 import { boolean, checkOptions } from '../options/check';
 import { answerInHandler, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
 import { namingErrors } from './declaration/declaration-error';
+import { declareProperty } from './declaration/declarations';
+import { dto } from './declaration/declare';
+import type { PropertyKind, PropertySpec } from './declaration/property';
 import { BinderContext } from './input/binder-context';
 import type { ResolvedOptions } from './input/endpoint';
 import { CodecTable } from './plan/codec-table';
-import type { SourceProperty } from './plan/source-properties';
-import { cookie } from './sources/cookie';
-import { header } from './sources/header';
-import { query } from './sources/query';
-import { queryOf, RequestInput, type ValueSource } from './sources/request-input';
-import { route } from './sources/route';
+import { planFor, type Plan } from './plan/plan';
+import { ownValue } from './reading/json-text';
+import { bindDeclared } from './request-binder';
 import { assertType } from './types/assert-type';
-import type { Codec } from './types/codec';
-import { isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
-import { readNothing } from './types/read-json';
+import { isOptional, type AnyType, type DtoClass, type IfRequired, type Infer } from './types/property-type';
 
 /** Options of a reader of one value. */
 export interface ValueOptions {
@@ -51,89 +49,77 @@ export interface ValueReaders {
 }
 
 /** Makes the readers for an application's options. */
-export function valueReaders(options: ResolvedOptions, answering?: Answering): ValueReaders {
+export function valueReaders(given: ResolvedOptions, answering?: Answering): ValueReaders {
+  // Other names are those of other readers.
+  const options: ResolvedOptions = { ...given, unknownNames: 'ignore' };
   const codecs = new CodecTable(options.serializer, options.valueParsers);
-  const readerOf = (source: ValueSource, kind: SourceProperty['spec']['kind']): ReadValue => {
-    const reader = `${source.name}Value`;
-    const read = (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {
+  const readerOf = (source: 'route' | 'query' | 'header' | 'cookie', kind: PropertyKind): ReadValue => {
+    const reader = `${source}Value`;
+    const known = new WeakMap<object, Map<string, Plan>>();
+    const planFrom = (name: string, type: AnyType, required: boolean): Plan => {
+      const plans = known.get(type) ?? new Map<string, Plan>();
+      const key = `${String(required)} ${name}`;
+      // Not as `required: false`: a client could send a header or a cookie elsewhere.
+      const spec = { kind, type, required: required && !isOptional(type), fallback: false };
+      const plan = plans.get(key) ?? planOfValue(name, spec, reader, one => planFor(one, codecs, options, reader));
+      known.set(type, plans.set(key, plan));
+      return plan;
+    };
+    const read = (req: Request, name: string, type: AnyType, { required = true }: ValueOptions = {}): unknown => {
+      const endpoint = { Dto: type, options, plan: planFrom(name, type, required) };
+      try {
+        const bound = bindDeclared(new BinderContext(req, req.res as Response, endpoint, { kind: 'none' }));
+        if (!isPromise(bound)) return ownValue(bound as object, name);
+        ignoreRejection(bound);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        if (!required && error.code === 'validation-failed') return undefined;
+        throw answerInHandler(error, req, answering);
+      }
+      const what = `the type of ${JSON.stringify(name)}`;
+      throw new TypeError(`${reader}: ${what} is read asynchronously; bind it with bindRequest().`);
+    };
+    return ((req, name, type, valueOptions) => {
       if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
         throw new TypeError(`${reader} takes the request and a name first: ${reader}(req, 'id', guid).`);
-      checkOptions(reader, given, { required: boolean });
-      const { required = true } = given;
-      const context = new BinderContext(req, req.res as Response, { Dto: type, options, plan: undefined });
-      const codec = codecOf(type, name, codecs, reader);
-      const property: SourceProperty = {
-        ...{ property: name, name, bindName: name, jsonName: name, anyCase: name.toLowerCase() },
-        ...{ index: 0, codec, required: required && !isOptional(type), jsonRequired: false, dontBind: [] },
-        ...{ isRoot: false, spec: { kind, type, required } },
-      };
-      try {
-        const value = valueOf(property, source, context);
-        if (required) context.refuseFailures();
-        return context.failures.length > 0 ? undefined : value;
-      } catch (error) {
-        throw error instanceof Problem ? answerInHandler(error, req, answering) : error;
-      }
-    };
-    return read as ReadValue;
+      checkOptions(reader, valueOptions ?? {}, { required: boolean });
+      namingErrors(`${reader}: the type of ${JSON.stringify(name)}`, () => {
+        assertType(type);
+      });
+      return read(req, name, type, valueOptions);
+    }) as ReadValue;
   };
   return {
-    routeValue: readerOf(route, 'routeParam'),
-    queryValue: readerOf(query, 'queryParam'),
-    headerValue: readerOf(header, 'fromHeader'),
-    cookieValue: readerOf(cookie, 'fromCookie'),
+    routeValue: readerOf('route', 'routeParam'),
+    queryValue: readerOf('query', 'queryParam'),
+    headerValue: readerOf('header', 'fromHeader'),
+    cookieValue: readerOf('cookie', 'fromCookie'),
   };
-}
-
-/** Reads a value as the only property of a dto. */
-function valueOf(property: SourceProperty, source: ValueSource, context: BinderContext): unknown {
-  const found = context.foundOn<unknown[]>([]);
-  const pairs = source === query ? queryKeptOf(context) : undefined;
-  source.read(new RequestInput(context, { kind: 'none' }, pairs), [property], found);
-  if (!found.has(0))
-    found.put(0, readNothing(property, context.locationOf(source.name, property.name), source.missing));
-  if (isPromise(context.settle())) {
-    const type = `the type of ${JSON.stringify(property.name)}`;
-    throw new TypeError(`${source.name}Value: ${type} is read asynchronously; bind it with bindRequest().`);
-  }
-  return found.target[0];
-}
-
-/** The query that was read last of each request: a handler may ask for many values one by one. */
-const lastQuery = new WeakMap<Request, { readonly url: string; readonly pairs: ReturnType<typeof queryOf> }>();
-
-function queryKeptOf({ req, endpoint }: BinderContext): ReturnType<typeof queryOf> {
-  const last = lastQuery.get(req);
-  if (last?.url === req.url) return last.pairs;
-  const pairs = queryOf(req, endpoint.options.limits.fields);
-  lastQuery.set(req, { url: req.url, pairs });
-  return pairs;
 }
 
 /**
- * Returns the codec of a type, or one that refuses every value. A value whose type cannot be read gets 400, like an
- * invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
+ * Prepares the reading of a value as the only property of a dto. If its type cannot be read, every value gets 400, like
+ * an invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
  */
-function codecOf(type: AnyType, name: string, codecs: CodecTable, reader: string): Codec {
-  namingErrors(`${reader}: the type of ${JSON.stringify(name)}`, () => {
-    assertType(type);
-  });
+function planOfValue(name: string, spec: PropertySpec, reader: string, planOf: (Dto: DtoClass<unknown>) => Plan): Plan {
+  const planWith = (one: PropertySpec): Plan => {
+    const Value = dto({});
+    declareProperty(Value, name, one);
+    return planOf(Value);
+  };
   try {
-    return codecs.complete(type);
+    return planWith(spec);
   } catch (error) {
     warnOnce(
       'BINDONCE_UNREADABLE_TYPE',
       `bindonce: ${reader}(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
-        `with 400, or undefined with required: false. ${(error as Error).message}`,
+        `with 400, or undefined with required: false. ${((error as Error).cause as Error).message}`,
       `${reader} ${name}`,
     );
-    return unreadable;
+    return planWith({ ...spec, type: UNREADABLE });
   }
 }
 
-/** Codec of a type that cannot be read: every value is refused, as an invalid one is. */
-const unreadable: Codec = {
-  kind: 'scalar',
-  name: 'value of a type that can be read',
-  text: () => undefined,
+const UNREADABLE: AnyType = {
+  codec: () => ({ kind: 'scalar', name: 'value of a type that can be read', text: () => undefined }),
 };

@@ -1,15 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { UsageError, type Command } from './command-line';
 import { generateCommand } from './generate-command';
-import { lastLoaded, LoadError } from './import-module';
+import { lastLoaded, LoadError } from './load-application';
 import { openapiCommand } from './openapi-command';
-import { UsageError } from './usage-error';
 
-const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
-  generate: generateCommand,
-  openapi: openapiCommand,
-};
+const commands: Readonly<Record<string, Command>> = { generate: generateCommand, openapi: openapiCommand };
 
 const usage = `Usage: bindonce <command> [options]
 
@@ -20,14 +17,18 @@ const usage = `Usage: bindonce <command> [options]
   --version             the version of bindonce
 `;
 
+const isHelp = (argument: string): boolean => argument === '-h' || argument === '--help';
+
 async function main([name = '', ...args]: string[]): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command) return command(args);
-  if (name === '-h' || name === '--help') return print(usage);
-  if (name === '-v' || name === '--version') return print(`${ownVersion()}\n`);
-  throw new UsageError(
-    `${name === '' ? 'Name a command' : `There is no command ${JSON.stringify(name)}`}.\n\n${usage}`,
-  );
+  if (command) return args.some(isHelp) ? print(command.usage) : command.run(args);
+  if (isHelp(name)) return print(usage);
+  if (name === '-v' || name === '--version') {
+    const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string };
+    return print(`${version}\n`);
+  }
+  const mistake = name === '' ? 'Name a command' : `There is no command ${JSON.stringify(name)}`;
+  throw new UsageError(`${mistake}.\n\n${usage}`);
 }
 
 function print(text: string): number {
@@ -35,24 +36,17 @@ function print(text: string): number {
   return 0;
 }
 
-function ownVersion(): string {
-  return (JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string }).version;
-}
-
-let isOver = false;
-const exit = (code: number): never => {
-  isOver = true;
-  process.exit(code);
-};
-
-process.once('exit', () => {
-  if (isOver) return;
+/** A module that is loaded may end the process, or wait forever, so that node ends it. */
+const endsEarly = (): void => {
   const { path = 'a loaded module' } = lastLoaded;
   console.error(`bindonce: not finished: ${path} has ended the process, or waits for something forever.`);
   process.exitCode = 2;
-});
+};
+process.once('exit', endsEarly);
 
-// Exits at once: the application may have opened connections that would keep the process running.
+/** Exits at once: the application may have opened connections that would keep the process running. */
+const exit = (code: number): never => process.off('exit', endsEarly).exit(code);
+
 main(process.argv.slice(2)).then(exit, (error: unknown) => {
   // A stack helps with the application's own errors, and not with a wrong command line.
   if (error instanceof UsageError || error instanceof LoadError) console.error(`bindonce: ${error.message}`);

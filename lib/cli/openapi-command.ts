@@ -2,11 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { openapi } from '../openapi/openapi';
 import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/openapi-options';
-import { parsedArguments } from './arguments';
-import { importModule } from './import-module';
-import { loadApplication } from './load-application';
-import { writeOrCheck } from './output-file';
-import { UsageError } from './usage-error';
+import { withDefaults } from '../options/merge';
+import { parsedArguments, UsageError, writeOrCheck, type Command } from './command-line';
+import { importModule, loadApplication } from './load-application';
 
 const usage = `Usage: bindonce openapi <module> [-o <file>] [options]
 
@@ -19,8 +17,10 @@ returns from a function that it exports so, or as \`createApp\`.
   --title, --version     of the API; default: name and version in the package.json of the module
 `;
 
-/** Writes or checks the document of an application. @returns the exit code of the process. */
-export async function openapiCommand(args: string[]): Promise<number> {
+/** Writes or checks the document of an application. */
+export const openapiCommand: Command = { usage, run };
+
+async function run(args: string[]): Promise<number> {
   const { values, positionals } = parsedArguments(args, usage, {
     output: { type: 'string', short: 'o' },
     check: { type: 'boolean' },
@@ -28,10 +28,6 @@ export async function openapiCommand(args: string[]): Promise<number> {
     title: { type: 'string' },
     version: { type: 'string' },
   });
-  if (values.help) {
-    process.stdout.write(usage);
-    return 0;
-  }
   const [path, ...others] = positionals;
   const { output, check } = values;
   if (path === undefined || others.length > 0) throw new UsageError(`Name one module.\n\n${usage}`);
@@ -43,33 +39,28 @@ export async function openapiCommand(args: string[]): Promise<number> {
   return 0;
 }
 
-interface Given {
-  readonly options?: string;
-  readonly title?: string;
-  readonly version?: string;
+type Given = Partial<Record<'options' | 'title' | 'version', string>>;
+
+/** Completes the options of a module with what else is known of the API. */
+async function optionsOf(path: string, { options, title, version }: Given): Promise<OpenApiOptions> {
+  const given = options === undefined ? {} : await optionsIn(options);
+  const { name, version: ownVersion } = packageOf(path);
+  const byDefault = { title: textOr('API', name), version: textOr('0.0.0', ownVersion), ...given.info };
+  const complete = { ...given, info: withDefaults(byDefault, { title, version }) as OpenApiOptions['info'] };
+  try {
+    checkOpenApiOptions('openapi', complete);
+  } catch (error) {
+    throw new UsageError(`${options ?? path}: ${(error as Error).message}`);
+  }
+  return complete;
 }
 
-async function optionsOf(path: string, { options, title, version }: Given): Promise<OpenApiOptions> {
-  const { name, version: ownVersion } = packageOf(path);
-  const complete = (given: Partial<OpenApiOptions>): OpenApiOptions => {
-    const info = { title: textOr('API', name), version: textOr('0.0.0', ownVersion), ...given.info };
-    return {
-      ...given,
-      info: { ...info, ...(title !== undefined && { title }), ...(version !== undefined && { version }) },
-    };
-  };
-  if (options === undefined) return complete({});
-  const { default: byDefault } = await importModule(options);
+async function optionsIn(path: string): Promise<Partial<OpenApiOptions>> {
+  const { default: byDefault } = await importModule(path);
   // A module that was compiled to CommonJS has its default export as a property of its default export.
   const { default: given = byDefault } = Object(byDefault) as { default?: unknown };
-  if (typeof given !== 'object' || given === null)
-    throw new UsageError(`${options} has no default export with the options of openapi().`);
-  try {
-    checkOpenApiOptions('openapi', complete(given));
-  } catch (error) {
-    throw new UsageError(`${options}: ${(error as Error).message}`);
-  }
-  return complete(given);
+  if (typeof given === 'object' && given !== null) return given;
+  throw new UsageError(`${path} has no default export with the options of openapi().`);
 }
 
 /**

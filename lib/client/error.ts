@@ -7,34 +7,23 @@
  */
 export type IdempotentFetchErrorCode = 'gave-up' | 'operation-changed' | 'storage-failed';
 
-/** Details of a call that failed. */
-interface Facts {
-  readonly key?: string | undefined;
-  readonly attempts?: number;
-  readonly response?: Response | undefined;
-  readonly cause?: unknown;
-}
-
 /** The error of a call that ended without a definite answer. Its `cause` is the last network or storage error. */
 export class IdempotentFetchError extends Error {
   override readonly name = 'IdempotentFetchError';
-  /** The idempotency key; undefined if there is none yet. */
-  readonly key: string | undefined;
-  /** How often the request was sent. */
-  readonly attempts: number;
-  /** The last answer, with a body that can be read; undefined if the last attempt got none. */
-  readonly response: Response | undefined;
 
   constructor(
     /** Why the call ended. */
     readonly code: IdempotentFetchErrorCode,
     message: string,
-    { key, attempts = 0, response, cause }: Facts,
+    cause?: unknown,
+    /** The idempotency key; undefined if there is none yet. */
+    readonly key?: string,
+    /** How often the request was sent. */
+    readonly attempts = 0,
+    /** The last answer, with a body that can be read; undefined if the last attempt got none. */
+    readonly response?: Response,
   ) {
     super(`idempotentFetch: ${message}`, cause === undefined ? undefined : { cause });
-    this.key = key;
-    this.attempts = attempts;
-    this.response = response;
   }
 }
 

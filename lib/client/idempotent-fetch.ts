@@ -1,9 +1,15 @@
-import { attempt, type AttemptResult } from './attempt.js';
+import { answerIn, type Answer } from './answer.js';
 import { IdempotentFetchError, shown } from './error.js';
-import { Keys, type OpenKey } from './keys.js';
 import { resolveOptions, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
-import { checkRequest, prepare, type IdempotentRequestInit } from './request.js';
-import { backoff, pause, within } from './time.js';
+import {
+  checkName,
+  checkRequest,
+  nameOf,
+  prepare,
+  type IdempotentRequestInit,
+  type PreparedRequest,
+} from './request.js';
+import { pause, within } from './time.js';
 
 /** A definite answer. */
 export interface IdempotentResult {
@@ -38,65 +44,136 @@ export interface IdempotentFetch {
  * @throws TypeError for an unknown option or an invalid value.
  */
 export function idempotentFetch(options: IdempotentFetchOptions = {}): IdempotentFetch {
-  const resolved = resolveOptions(options);
-  const keys = new Keys(resolved);
-  return Object.assign(
-    (url: string | URL, init?: IdempotentRequestInit | null) => send(url, init ?? {}, resolved, keys),
-    { forget: (operation: string) => keys.forget(operation) },
-  );
+  const client = new Client(resolveOptions(options));
+  return Object.assign((url: string | URL, init?: IdempotentRequestInit | null) => client.send(url, init ?? {}), {
+    forget: (operation: string) => client.forget(operation),
+  });
 }
 
 /** Milliseconds. No attempt begins so near to the deadline: it could run, and its answer would hardly be seen. */
 const SHORTEST_ATTEMPT = 50;
+/** The longest that an answer waits for the storage to remove its key, in milliseconds. */
+const LONGEST_REMOVAL = 1_500;
 
-async function send(
-  url: string | URL,
-  init: IdempotentRequestInit,
-  options: ResolvedOptions,
-  keys: Keys,
-): Promise<IdempotentResult> {
-  checkRequest(url, init, options);
-  const signal = init.signal ?? undefined;
-  const end = performance.now() + options.deadline;
-  const left = (): number => end - performance.now();
-  const request = await within(options.deadline, signal, () => prepare(url, init, options));
-  const own = await keys.open(request.identity, left(), signal);
-  let mayHaveRun = own.isFound;
-  for (let attempts = 1; ; attempts++) {
-    const result = await attempt(request, own.key, Math.min(options.attemptTimeout, left()), signal, options);
-    mayHaveRun ||= result.mayHaveRun;
-    if (result.kind === 'answered') {
-      const { response, isReplay: replayed, settles } = result;
-      // An attempt may have run, and a 401 or a 500 now, for example, does not tell: its key is still needed.
-      if (settles || !mayHaveRun) await keys.close(own, settles);
-      return { response, replayed, key: own.key, attempts };
+class Client {
+  constructor(private readonly options: ResolvedOptions) {}
+
+  async send(url: string | URL, init: IdempotentRequestInit): Promise<IdempotentResult> {
+    checkRequest(url, init, this.options);
+    const { deadline, baseDelay, maxDelay, onRetry } = this.options;
+    const end = performance.now() + deadline;
+    const left = (): number => end - performance.now();
+    const request = await within(deadline, init.signal, () => prepare(url, init, this.options));
+    const [key, isFound] = await this.openKey(request, left());
+    let mayHaveRun = isFound;
+    for (let attempts = 1; ; attempts++) {
+      const { response, cause, replayed = false, outcome, pause: asked } = await this.attempt(request, key, left());
+      mayHaveRun ||= outcome === 'unknown';
+      if (response && asked === undefined) {
+        // An attempt may have run, and a 401 or a 500 now, for example, does not tell: its key is still needed.
+        if (outcome === 'settled' || !mayHaveRun) await this.closeKey(request, key, outcome === 'settled');
+        return { response, replayed, key, attempts };
+      }
+      // At random up to a limit that doubles: clients that failed together spread out.
+      const ms = Math.max(asked ?? 0, Math.random() * Math.min(maxDelay, baseDelay * 2 ** (attempts - 1)));
+      const gaveUp = (): IdempotentFetchError => {
+        const last = response ? `the answer was ${response.status}` : `there was no answer (${reasonOf(cause)})`;
+        const message =
+          `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${last}, and another attempt, in ` +
+          `${Math.ceil(ms)} ms, would be too late for the deadline. The operation may have run; ` +
+          (request.key === undefined
+            ? 'its key is kept, unless another call has got its answer.'
+            : 'repeat it with the same key.');
+        return new IdempotentFetchError('gave-up', message, cause, key, attempts, response);
+      };
+      if (left() - ms < SHORTEST_ATTEMPT) throw gaveUp();
+      onRetry({ attempt: attempts, key, pause: ms, response, error: cause });
+      await pause(ms, request.signal, response === undefined);
+      // A pause takes longer if the computer sleeps, or the page is busy.
+      if (left() < SHORTEST_ATTEMPT) throw gaveUp();
     }
-    const { response, cause } = result;
-    const ms = Math.max(result.pause, backoff(attempts, options));
-    if (left() - ms < SHORTEST_ATTEMPT) throw gaveUp(own, attempts, ms, result);
-    options.onRetry({ attempt: attempts, key: own.key, pause: ms, response, error: cause });
-    await pause(ms, signal, response === undefined);
-    // A pause takes longer if the computer sleeps, or the page is busy.
-    if (left() < SHORTEST_ATTEMPT) throw gaveUp(own, attempts, ms, result);
   }
-}
 
-function gaveUp(
-  { key, name }: OpenKey,
-  attempts: number,
-  pause: number,
-  { response, cause }: Extract<AttemptResult, { kind: 'unanswered' }>,
-): IdempotentFetchError {
-  const last = response ? `the answer was ${response.status}` : `there was no answer (${reasonOf(cause)})`;
-  return new IdempotentFetchError(
-    'gave-up',
-    `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${last}, and another attempt, in ` +
-      `${Math.ceil(pause)} ms, would be too late for the deadline. The operation may have run; ` +
-      (name === undefined
-        ? 'repeat it with the same key.'
-        : 'its key is kept, unless another call has got its answer.'),
-    { key, attempts, response, cause },
-  );
+  /** Sends the request once. @throws the reason of the caller's signal. */
+  private async attempt(request: PreparedRequest, key: string, ms: number): Promise<Answer> {
+    const { url, init, signal: caller } = request;
+    // The `fetch` of a browser must not be called as a method of another object.
+    const { fetch, headerName, replayedHeader, attemptTimeout } = this.options;
+    const headers = new Headers(init.headers);
+    headers.set(headerName, key);
+    try {
+      return await within(Math.min(attemptTimeout, ms), caller, async signal => {
+        const response = await fetch(url, { ...init, headers, signal });
+        // Only an answer that has arrived whole is one: its connection may break in the middle.
+        const body = await response.clone().text();
+        return { response, ...answerIn(response, body, replayedHeader) };
+      });
+    } catch (cause) {
+      caller?.throwIfAborted();
+      return { cause, pause: 0, outcome: 'unknown' };
+    }
+  }
+
+  /**
+   * Finds the key of an operation, which an earlier call may have begun, or makes and stores a new one. `isFound` says
+   * which.
+   * @param ms how long the storage may take.
+   * @throws IdempotentFetchError when the operation has an unfinished request with other values, or the storage fails;
+   * the reason of the signal when it aborts.
+   */
+  private async openKey(request: PreparedRequest, ms: number): Promise<[key: string, isFound: boolean]> {
+    const { key: own, name, digest, signal } = request;
+    if (own !== undefined) return [own, true];
+    const { storage, keyLifetime, prefix } = this.options;
+    const key = crypto.randomUUID();
+    // JSON has no Infinity.
+    const until = Math.min(Date.now() + keyLifetime, Number.MAX_SAFE_INTEGER);
+    const claim = Promise.resolve().then(() => storage.claim(name, { key, digest, until }));
+    const entry = await within(ms, signal, () => claim).catch((cause: unknown) => {
+      // Nothing is sent, so a new key must not stay, also if it is stored later than this.
+      claim.then(() => this.closeKey(request, key, false)).catch(() => undefined);
+      signal?.throwIfAborted();
+      throw new IdempotentFetchError(
+        'storage-failed',
+        'the storage failed, so nothing was sent: a key that is not stored would be lost with the page. With ' +
+          "whenStorageFails: 'memory', the call continues without it if the storage throws.",
+        cause,
+      );
+    });
+    if (entry.digest === digest) return [entry.key, entry.key !== key];
+    const message =
+      `"${name.slice(nameOf('', prefix).length)}" has an unfinished request with other values, which may have run. ` +
+      'Finish it with the values it began with, or call forget(operation) if it must not count.';
+    throw new IdempotentFetchError('operation-changed', message, undefined, entry.key);
+  }
+
+  /**
+   * Removes the key of a finished operation, unless the operation has begun anew, in another tab for example. A
+   * definite answer stays one if the storage fails now.
+   * @param isSettled false if all that is known is that the call itself ran nothing: another call with the key may
+   * have.
+   */
+  private async closeKey({ name, key: own }: PreparedRequest, key: string, isSettled: boolean): Promise<void> {
+    if (own !== undefined) return;
+    const removed = Promise.resolve().then(() => this.options.storage.remove(name, key, !isSettled));
+    await within(LONGEST_REMOVAL, undefined, () => removed).catch(() => undefined);
+  }
+
+  /** @throws IdempotentFetchError when the storage fails. */
+  async forget(operation: string): Promise<void> {
+    checkName('operation', operation);
+    const { storage, deadline, prefix } = this.options;
+    const name = nameOf(operation, prefix);
+    // One that has expired already: it only asks for the key.
+    const forgotten = async (): Promise<void> => {
+      const { key } = await storage.claim(name, { key: '', digest: '', until: 0 });
+      await storage.remove(name, key, false);
+    };
+    await within(deadline, undefined, forgotten).catch((cause: unknown) => {
+      const message = `the storage failed, so the key of "${operation}" may still be there. Call forget() again.`;
+      throw new IdempotentFetchError('storage-failed', message, cause);
+    });
+  }
 }
 
 /** Describes why an attempt failed. The error of `fetch` says only that it did; its cause may say why. */

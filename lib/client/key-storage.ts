@@ -1,6 +1,4 @@
 /// <reference lib="dom" />
-type Maybe<T> = T | Promise<T>;
-
 /** The key of an unfinished operation, as it is stored. */
 export interface KeyEntry {
   readonly key: string;
@@ -16,7 +14,7 @@ export interface KeyStorage {
    * Returns the entry that is stored under a name, unless it has expired (`until`); else stores the one that was given,
    * and returns it.
    */
-  claim(name: string, entry: KeyEntry): Maybe<KeyEntry>;
+  claim(name: string, entry: KeyEntry): KeyEntry | Promise<KeyEntry>;
   /**
    * Removes the entry that is stored under a name, if it has this key.
    * @param ifAlone true: only if no other `claim` has returned it meanwhile. A storage that cannot tell keeps it.
@@ -44,12 +42,8 @@ const entries = ((globalThis as { [ENTRIES]?: Map<string, Claimed> })[ENTRIES] ?
 
 const changeInMemory: Change = (name, next) => {
   const entry = next(entries.get(name));
-  entries.delete(name);
-  // Those of operations that are never repeated would fill the memory of a server. The oldest are in front.
-  for (const [old, one] of entries) {
-    if (isLive(one)) break;
-    entries.delete(old);
-  }
+  // Those of operations that are never repeated would fill the memory of a server.
+  for (const [one, { until }] of entries) if (one === name || until <= Date.now()) entries.delete(one);
   if (entry) entries.set(name, entry);
   return Promise.resolve(entry);
 };
@@ -63,51 +57,33 @@ function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open('bindonce', 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore(KEYS);
-    opening.onsuccess = () => {
-      resolve(opening.result);
-    };
-    opening.onerror = () => {
-      reject(new Error('IndexedDB cannot be opened', { cause: opening.error }));
-    };
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(new Error('IndexedDB cannot be opened', { cause: opening.error }));
   });
 }
 
-/** Tells whether there is an IndexedDB that the browser does not block. Warns if not. */
-async function isAvailable(): Promise<boolean> {
-  try {
-    (await open()).close();
-    return true;
-  } catch (cause) {
-    console.warn(
-      'bindonce/client keeps its keys in memory, because there is no IndexedDB: a retry after a reload or a restart ' +
-        "may run its operation a second time. Pass a `storage`, or storage: 'memory' if that is meant.",
-      cause,
-    );
-    return false;
-  }
+function warned(cause: unknown): null {
+  console.warn(
+    'bindonce/client keeps its keys in memory, because there is no IndexedDB: a retry after a reload or a restart ' +
+      "may run its operation a second time. Pass a `storage`, or storage: 'memory' if that is meant.",
+    cause,
+  );
+  return null;
 }
 
-/** Found out once: a page that has keys in IndexedDB must not go on without them. */
-let hasIndexedDb: Promise<boolean> | undefined;
+/**
+ * Opens an IndexedDB for the first time: null if there is none, or the browser blocks it. Found out once: a page that
+ * has keys in IndexedDB must not go on without them.
+ */
+let first: Promise<unknown> | undefined;
 
 /** IndexedDB, which all tabs share: the browser runs their transactions one after another. Else memory. */
 export const ofThisPage = storageOf(async (name, next) => {
-  if (!(await (hasIndexedDb ??= isAvailable()))) return changeInMemory(name, next);
+  first ??= open().then(database => database.close(), warned);
+  if ((await first) === null) return changeInMemory(name, next);
   // Opened for each step: Safari closes a database whose page was in the background.
   const database = await open();
-  try {
-    return await changeIn(database, name, next);
-  } finally {
-    database.close();
-  }
-});
-
-function changeIn<T extends Claimed | undefined>(
-  database: IDBDatabase,
-  name: string,
-  next: (found?: Claimed) => T,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
+  return new Promise<ReturnType<typeof next>>((resolve, reject) => {
     const transaction = database.transaction(KEYS, 'readwrite', { durability: 'strict' });
     const store = transaction.objectStore(KEYS);
     const reading = store.get(name) as IDBRequest<Claimed | undefined>;
@@ -116,12 +92,26 @@ function changeIn<T extends Claimed | undefined>(
       const entry = next(reading.result);
       if (entry) store.put(entry, name);
       else store.delete(name);
-      transaction.oncomplete = () => {
-        resolve(entry);
-      };
+      transaction.oncomplete = () => resolve(entry);
     };
-    transaction.onabort = () => {
-      reject(new Error('IndexedDB has not stored the key', { cause: transaction.error }));
-    };
-  });
-}
+    transaction.onabort = () => reject(new Error('IndexedDB has not stored it', { cause: transaction.error }));
+  }).finally(() => database.close());
+});
+
+/** Keeps in memory what a storage does not take, until it takes it. */
+export const orMemory = (storage: KeyStorage): KeyStorage => ({
+  async claim(name, entry) {
+    const offered = await memory.claim(name, entry);
+    try {
+      const claimed = await storage.claim(name, offered);
+      await memory.remove(name, offered.key, false);
+      return claimed;
+    } catch {
+      return offered;
+    }
+  },
+  async remove(name, key, ifAlone) {
+    await memory.remove(name, key, ifAlone);
+    await storage.remove(name, key, ifAlone);
+  },
+});

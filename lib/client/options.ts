@@ -1,5 +1,5 @@
 import { refuse, shown } from './error.js';
-import { memory, ofThisPage, type KeyStorage } from './key-storage.js';
+import { memory, ofThisPage, orMemory, type KeyStorage } from './key-storage.js';
 
 /** Options of `idempotentFetch()`. */
 export interface IdempotentFetchOptions {
@@ -73,53 +73,38 @@ export interface RetryInfo {
 /** Options with their defaults. */
 export type ResolvedOptions = Required<Omit<IdempotentFetchOptions, 'storage'>> & { readonly storage: KeyStorage };
 
-interface Rule<T> {
-  readonly byDefault: T;
-  /** Completes the sentence "deadline must be …". */
-  readonly expects: string;
-  readonly accepts: (value: unknown) => boolean;
-}
-
-const rule = <T>(byDefault: T, expects: string, accepts: (value: unknown) => boolean): Rule<T> => ({
-  byDefault,
-  expects,
-  accepts,
-});
+/** What an option is if it is not given, the end of the sentence "deadline must be …", and how that is checked. */
+type Rule<T> = readonly [byDefault: T, expects: string, accepts: (value: unknown) => boolean];
 
 /** A timer with a longer delay fires at once, in browsers and in Node (its delays are 32 bits). */
 const MAX_TIMER = 2_147_483_647;
 const isTimer = (value: unknown): boolean => Number.isInteger(value) && Number(value) > 0 && Number(value) <= MAX_TIMER;
-const milliseconds = (byDefault: number): Rule<number> =>
-  rule(byDefault, `a whole number of milliseconds from 1 to ${MAX_TIMER}`, isTimer);
+const milliseconds = `a whole number of milliseconds from 1 to ${MAX_TIMER}`;
 /** Returns true for text of the characters that a header name may have (RFC 9110, section 5.6.2). */
 const isHeaderName = (value: unknown): boolean =>
   typeof value === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value);
-const headerName = (byDefault: string): Rule<string> => rule(byDefault, 'an HTTP header name', isHeaderName);
+const areHeaderNames = (value: unknown): boolean => Array.isArray(value) && value.every(isHeaderName);
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const isStorage = (value: unknown): boolean =>
   value === 'memory' || ['claim', 'remove'].every(name => isFunction((Object(value) as Record<string, unknown>)[name]));
+const storages = '"memory" or an object with claim() and remove() (a page needs none: its keys are in IndexedDB)';
+const isLifetime = (value: unknown): boolean => typeof value === 'number' && value > 0;
 
 const rules: { readonly [Name in keyof ResolvedOptions]: Rule<ResolvedOptions[Name]> } = {
-  storage: rule(
-    ofThisPage,
-    '"memory" or an object with claim() and remove() (a page needs none: its keys are in IndexedDB)',
-    isStorage,
-  ),
-  prefix: rule('bindonce:', 'a string', value => typeof value === 'string'),
-  keyLifetime: rule(86_400_000, 'a number of milliseconds above zero', value => typeof value === 'number' && value > 0),
-  whenStorageFails: rule('reject', '"reject" or "memory"', value => value === 'reject' || value === 'memory'),
-  additionalHeaders: rule([], 'an array of HTTP header names', value => {
-    return Array.isArray(value) && value.every(isHeaderName);
-  }),
-  headerName: headerName('Idempotency-Key'),
-  replayedHeader: headerName('Idempotent-Replayed'),
-  deadline: milliseconds(60_000),
-  attemptTimeout: milliseconds(15_000),
-  baseDelay: milliseconds(200),
-  maxDelay: milliseconds(10_000),
-  onRetry: rule(() => undefined, 'a function', isFunction),
+  storage: [ofThisPage, storages, isStorage],
+  prefix: ['bindonce:', 'a string', value => typeof value === 'string'],
+  keyLifetime: [86_400_000, 'a number of milliseconds above zero', isLifetime],
+  whenStorageFails: ['reject', '"reject" or "memory"', value => value === 'reject' || value === 'memory'],
+  additionalHeaders: [[], 'an array of HTTP header names', areHeaderNames],
+  headerName: ['Idempotency-Key', 'an HTTP header name', isHeaderName],
+  replayedHeader: ['Idempotent-Replayed', 'an HTTP header name', isHeaderName],
+  deadline: [60_000, milliseconds, isTimer],
+  attemptTimeout: [15_000, milliseconds, isTimer],
+  baseDelay: [200, milliseconds, isTimer],
+  maxDelay: [10_000, milliseconds, isTimer],
+  onRetry: [() => undefined, 'a function', isFunction],
   // Looked up for each call, so that a global fetch that is replaced later (by a tracer, for example) is used.
-  fetch: rule((...request) => fetch(...request), 'a function', isFunction),
+  fetch: [(...request) => fetch(...request), 'a function', isFunction],
 };
 
 /** Checks options and adds the defaults. @throws TypeError for an unknown option or an invalid value. */
@@ -130,10 +115,11 @@ export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions
   for (const [name, value] of given) {
     if (!Object.hasOwn(rules, name))
       refuse(`there is no option "${name}"; there are: ${Object.keys(rules).join(', ')}`);
-    const { accepts, expects } = rules[name as keyof ResolvedOptions];
+    const [, expects, accepts] = rules[name as keyof ResolvedOptions];
     if (!accepts(value)) refuse(`${name} must be ${expects}, not ${shown(value)}`);
   }
-  const defaults = Object.entries(rules).map(([name, { byDefault }]) => [name, byDefault]);
-  const memoryIfMeant = options.storage === 'memory' ? { storage: memory } : undefined;
-  return { ...Object.fromEntries(defaults), ...Object.fromEntries(given), ...memoryIfMeant } as ResolvedOptions;
+  const defaults = Object.entries(rules).map(([name, [byDefault]]) => [name, byDefault]);
+  const resolved = Object.fromEntries([...defaults, ...given]) as ResolvedOptions;
+  const storage = options.storage === 'memory' ? memory : resolved.storage;
+  return { ...resolved, storage: options.whenStorageFails === 'memory' ? orMemory(storage) : storage };
 }

@@ -14,22 +14,7 @@ export interface IdempotentRequestInit extends RequestInit {
 }
 
 /** A request that can be sent any number of times, always the same. */
-export interface PreparedRequest {
-  readonly url: string;
-  /** Without the key and the signal. */
-  readonly init: RequestInit & { readonly headers: Headers };
-  /** The key of the application, or what names the operation. */
-  readonly identity: { readonly key: string } | Operation;
-}
-
-/** An operation. The digest hashes method, URL, the chosen headers, media type and body of its request. */
-export interface Operation {
-  readonly name: string | undefined;
-  readonly digest: string;
-}
-
-/** Names of request members that are ours, or almost. */
-const NEAR = Object.entries({ operation: /^operat/i, key: /^(keys?|idempotency[-_]?key)$/i });
+export type PreparedRequest = Awaited<ReturnType<typeof prepare>>;
 
 /** @throws TypeError for a request that cannot be sent twice with one key. */
 export function checkRequest(url: unknown, init: IdempotentRequestInit, options: ResolvedOptions): void {
@@ -38,13 +23,10 @@ export function checkRequest(url: unknown, init: IdempotentRequestInit, options:
       'it takes a URL, as a string or a URL, and an object with the rest. Instead of a Request, pass the parts of ' +
         'a Request one by one.',
     );
-  for (const name of Object.keys(init)) {
-    if (Object.hasOwn(options, name))
-      refuse(`${name} is an option of the client, not of one request; pass idempotentFetch({ ${name}: … })`);
-    // Others are left to `fetch`. Without its operation, a request would be another one after a reload.
-    for (const [meant, near] of NEAR)
-      if (near.test(name) && name !== meant) refuse(`there is no option "${name}"; did you mean "${meant}"?`);
-  }
+  // Others are left to `fetch`.
+  const option = Object.keys(init).find(name => Object.hasOwn(options, name));
+  if (option !== undefined)
+    refuse(`${option} is an option of the client, not of one request; pass idempotentFetch({ ${option}: … })`);
   const { operation, key, body, signal } = init;
   checkName('operation', operation);
   checkName('key', key);
@@ -76,9 +58,9 @@ export function checkName(name: 'key' | 'operation', value: unknown): void {
  */
 export async function prepare(
   url: string | URL,
-  { operation, key, ...init }: IdempotentRequestInit,
-  { headerName, additionalHeaders }: ResolvedOptions,
-): Promise<PreparedRequest> {
+  { operation, key, signal, ...init }: IdempotentRequestInit,
+  { headerName, additionalHeaders, prefix }: ResolvedOptions,
+) {
   const headers = new Headers(init.headers);
   if (headers.has(headerName)) refuse(`it sets ${headerName} itself; pass the key of your own as \`key\`.`);
   const own = { ...init, headers, signal: null };
@@ -91,20 +73,24 @@ export async function prepare(
       "with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors', and let the server allow the " +
         'header.',
     );
-  const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
   const type = request.headers.get('Content-Type');
   if (type !== null) headers.set('Content-Type', type);
+  const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
   // A Blob, because `fetch` of Node 20 and 22 cannot send bytes again after a redirect.
   const body = (init.body ?? undefined) && (await request.blob());
-  const sent = { url: request.url, init: { ...own, ...(body && { body }) } };
-  if (key !== undefined) return { ...sent, identity: { key } };
+  const prepared = { url: request.url, init: { ...own, ...(body && { body }) }, signal, key };
+  // The application keeps the key: nothing is stored.
+  if (key !== undefined) return { ...prepared, name: '', digest: '' };
   // The bytes of a form contain a boundary that is another one each time.
   const content = fields
     ? [null, await Promise.all(fields.map(hashOfField))]
     : [type, body && (await sha256(await body.arrayBuffer()))];
-  const parts = [request.method, request.url.split('#', 1)[0], chosen, ...content];
-  return { ...sent, identity: { name: operation, digest: await sha256(JSON.stringify(parts)) } };
+  const digest = await sha256(JSON.stringify([request.method, request.url.split('#', 1)[0], chosen, ...content]));
+  return { ...prepared, name: operation === undefined ? `${prefix}${digest}` : nameOf(operation, prefix), digest };
 }
+
+/** What the key of an operation is stored under. */
+export const nameOf = (operation: string, prefix: string): string => `${prefix}operation:${operation}`;
 
 async function hashOfField([name, value]: [string, string | File]): Promise<unknown> {
   if (typeof value === 'string') return [name, value];

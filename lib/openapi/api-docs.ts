@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
 import { openapi, type OpenApiDocument } from './openapi';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
@@ -23,26 +23,17 @@ export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
   return function apiDocs(req: Request, res: Response, next): void {
     const file = files.get(req.path);
     const isRead = req.method === 'GET' || req.method === 'HEAD';
+    // The page's links are relative to its folder; and so is its address, as a proxy may have changed what is before.
+    const [, folder = '', query = ''] = /([^/?]*)(\?.*)?$/.exec(req.originalUrl) ?? [];
     if (isRead && req.path === '/openapi.json') res.json((document ??= openapi(app, options)));
     else if (!isRead || file === undefined) next();
-    // The page's links are relative to its folder.
-    else if (req.path === '/' && !pathOf(req).endsWith('/')) res.redirect(308, folderOf(req));
+    else if (req.path === '/' && folder !== '') res.redirect(308, `./${folder}/${query}`);
     else {
       res.set({ 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
       // The path of the package may have a folder with a dot: pnpm installs in `.pnpm`.
       res.sendFile(file, { dotfiles: 'allow' });
     }
   };
-}
-
-const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0] ?? '';
-
-/**
- * Returns the address of the page as a folder, relative to the one asked for: a proxy may have changed what is before.
- */
-function folderOf(req: Request): string {
-  const path = pathOf(req);
-  return `./${path.slice(path.lastIndexOf('/') + 1)}/${req.originalUrl.slice(path.length)}`;
 }
 
 /**
@@ -52,32 +43,26 @@ function folderOf(req: Request): string {
  */
 function filesOfPage(): ReadonlyMap<string, string> {
   const page = join(__dirname, 'page/files');
-  const swagger = swaggerFolder();
-  const files = new Map([
-    ['/', join(page, 'index.html')],
-    ['/page.js', join(page, 'page.js')],
-    ['/page.css', join(page, 'page.css')],
-    ['/swagger-ui.css', join(swagger, 'swagger-ui.css')],
-    ['/swagger-ui-bundle.js', join(swagger, 'swagger-ui-bundle.js')],
-  ]);
-  if (![...files.values()].every(existsSync))
-    throw new Error(
-      'apiDocs: its files are not beside the code of bindonce, so it has been bundled. Keep `bindonce` and ' +
-        '`swagger-ui-dist` external to the bundle (esbuild: --packages=external; webpack: externals; Rollup: ' +
-        'external), and install them where it runs.',
-    );
-  return files;
+  const own = ['page.js', 'page.css'].map(name => join(page, name));
+  const ofSwagger = ['swagger-ui.css', 'swagger-ui-bundle.js'].map(name => join(swaggerFolder(), name));
+  const files = new Map([...own, ...ofSwagger].map(file => [`/${basename(file)}`, file]));
+  files.set('/', join(page, 'index.html'));
+  if ([...files.values()].every(existsSync)) return files;
+  throw new Error(
+    'apiDocs: its files are not beside the code of bindonce, so it has been bundled. Keep `bindonce` and ' +
+      '`swagger-ui-dist` external to the bundle (esbuild: --packages=external; webpack: externals; Rollup: ' +
+      'external), and install them where it runs.',
+  );
 }
 
 function swaggerFolder(): string {
   try {
     return dirname(require.resolve('swagger-ui-dist/package.json'));
-  } catch (error) {
-    throw new Error(
+  } catch (cause) {
+    const message =
       'apiDocs: the page needs the package swagger-ui-dist, which is not installed. Run `npm install ' +
-        'swagger-ui-dist`. With SCARF_ANALYTICS=false, its installation reports nothing to its makers.',
-      { cause: error },
-    );
+      'swagger-ui-dist`. With SCARF_ANALYTICS=false, its installation reports nothing to its makers.';
+    throw new Error(message, { cause });
   }
 }
 
@@ -86,15 +71,9 @@ function policyFor({ servers = [] }: OpenApiOptions): string {
   const addresses = (servers as readonly { readonly url?: string }[]).map(({ url = '' }) => url);
   // A host with variables is none.
   const known = addresses.filter(url => /^https?:[^{]+$/.test(url) && URL.canParse(url));
-  const origins = known.map(url => new URL(url).origin);
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    ["connect-src 'self'", ...new Set(origins)].join(' '),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+  const origins = new Set(["'self'", ...known.map(url => new URL(url).origin)]);
+  return (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+    `connect-src ${[...origins].join(' ')}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+  );
 }

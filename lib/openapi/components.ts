@@ -2,8 +2,8 @@ import { schemaOf } from '../binding/declaration/describe';
 import type { Codec } from '../binding/types/codec';
 import { exactText } from '../binding/types/exact-text';
 import type { JsonSchema, Schemas, SizeLimits } from '../binding/types/json-schema';
-import { LOCATIONS, type Source } from '../problems/problem';
-import { freeName } from './names';
+import { LOCATIONS } from '../problems/problem';
+import { freeName } from './express-paths';
 import { standardSchemaIn, type JsonSchemaOf } from './standard-schema';
 
 /** The components that the descriptions of refusals refer to. */
@@ -38,6 +38,12 @@ const problemSchemas = {
   },
 };
 
+/** Makes the schema that has a name. */
+type Make = (name: string) => JsonSchema;
+
+/** What schemas are for. */
+type Facts = Pick<Schemas, 'direction' | 'source' | 'isClosed'>;
+
 /**
  * The named schemas of one document. Equal ones of one name share it. A response whose schema is not the one that has
  * its name already gets the suffix `Response`; any other that differs gets a number.
@@ -50,40 +56,28 @@ export class Components {
   constructor(private readonly jsonSchemaOf: JsonSchemaOf | undefined) {}
 
   /** Makes schemas for what one endpoint reads or writes. */
-  schemasFor(direction: Schemas['direction'], limits?: SizeLimits, source?: Source, isClosed = false): Schemas {
-    const schemasWithin = (bounds: SizeLimits | undefined): Schemas => {
-      const schemas: Schemas = {
-        direction,
-        source,
-        isClosed,
-        limits: bounds,
-        of: type => schemaOf(type, schemas),
-        ofStandard: schema => this.referable(standardSchemaIn(schema, direction, this.jsonSchemaOf), direction),
-        named: (type, name, make) =>
-          this.reference(name, this.textFor(type, direction, source, isClosed), direction, () => make(inside)),
-      };
-      return schemas;
-    };
+  schemasFor(facts: Facts, limits?: SizeLimits): Schemas {
+    const named: Schemas['named'] = (type, name, make) =>
+      this.reference(name, this.textFor(type, facts), facts.direction, () => make(inside));
+    const ofStandard: Schemas['ofStandard'] = schema =>
+      this.referable(standardSchemaIn(schema, facts.direction, this.jsonSchemaOf), facts.direction);
     // Endpoints with other limits share a schema that has a name.
-    const inside = schemasWithin(undefined);
-    return schemasWithin(limits);
+    const inside = schemasWith({ ...facts, named, ofStandard });
+    return schemasWith({ ...facts, limits, named, ofStandard });
   }
 
   /** Returns the text of a schema with all nested ones: it tells whether another type of this name is the same. */
-  private textFor(root: Codec, direction: Schemas['direction'], source: Source | undefined, isClosed: boolean): string {
+  private textFor(root: Codec, facts: Facts): string {
     // A type may contain itself; types that refer to each other would take factorial time if each were repeated.
     const seen: Codec[] = [];
-    const texts: Schemas = {
-      direction,
-      source,
-      isClosed,
-      of: type => schemaOf(type, texts),
+    const texts = schemasWith({
+      ...facts,
       named(type, name, make) {
         const at = seen.indexOf(type);
         return at >= 0 ? { seen: at } : { name, order: seen.push(type), ...make(texts) };
       },
-      ofStandard: schema => standardSchemaIn(schema, direction, this.jsonSchemaOf),
-    };
+      ofStandard: schema => standardSchemaIn(schema, facts.direction, this.jsonSchemaOf),
+    });
     return textOf(texts.of(root));
   }
 
@@ -94,21 +88,14 @@ export class Components {
   private referable(schema: JsonSchema, direction: Schemas['direction']): JsonSchema {
     const text = textOf(schema);
     if (!/"\$ref":"#/.test(text)) return schema;
-    const { title } = schema;
-    return this.reference(
-      typeof title === 'string' ? title : 'Schema',
-      text,
-      direction,
-      name => JSON.parse(text.replace(/"\$ref":"#/g, () => `"$ref":"#/components/schemas/${name}`)) as JsonSchema,
-    );
+    const { title = 'Schema' } = schema as { readonly title?: string };
+    return this.reference(title, text, direction, name => {
+      const whole = text.replace(/"\$ref":"#/g, () => `"$ref":"#/components/schemas/${name}`);
+      return JSON.parse(whole) as JsonSchema;
+    });
   }
 
-  private reference(
-    wanted: string,
-    text: string,
-    direction: Schemas['direction'],
-    make: (name: string) => JsonSchema,
-  ): JsonSchema {
+  private reference(wanted: string, text: string, direction: Facts['direction'], make: Make): JsonSchema {
     let name = this.names.get(text);
     if (name === undefined) {
       const isTaken = (one: string): boolean => Object.hasOwn(this.schemas, one);
@@ -122,6 +109,11 @@ export class Components {
     }
     return { $ref: `#/components/schemas/${name}` };
   }
+}
+
+function schemasWith(given: Omit<Schemas, 'of'>): Schemas {
+  const schemas: Schemas = { ...given, of: type => schemaOf(type, schemas) };
+  return schemas;
 }
 
 const textOf = (schema: JsonSchema): string => exactText(schema) ?? '';

@@ -1,5 +1,4 @@
 import { parse, type Token } from 'path-to-regexp';
-import { freeName } from './names';
 
 /** A parameter of a path. */
 export interface PathParameter {
@@ -19,6 +18,13 @@ export interface PathTemplate {
 
 export const rootTemplate: PathTemplate = { path: '', parameters: [] };
 
+/** Returns the name, with a number if it is taken. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let count = 2; isTaken(free); count++) free = `${name}${count}`;
+  return free;
+}
+
 /** Joins two paths. A parameter of the first one whose name the second has, too, gets another name and is not seen. */
 export function joined(one: PathTemplate, other: PathTemplate): PathTemplate {
   const taken = new Set([...one.parameters, ...other.parameters].map(({ name }) => name));
@@ -30,10 +36,8 @@ export function joined(one: PathTemplate, other: PathTemplate): PathTemplate {
     path = path.replace(`{${parameter.name}}`, () => `{${name}}`);
     return { name, key: undefined };
   });
-  return {
-    path: `${path}${other.path}`.replace(/\/{2,}/g, '/'),
-    parameters: [...first, ...other.parameters],
-  };
+  const whole = `${path}${other.path}`.replace(/\/{2,}/g, '/');
+  return { path: whole, parameters: [...first, ...other.parameters] };
 }
 
 /** Gives a path the spelling and the names of another one, which differs in nothing else. */
@@ -42,48 +46,30 @@ export function renamed({ parameters }: PathTemplate, { path, parameters: names 
 }
 
 /** Hides the parameters from routes below, as a router without `mergeParams` does. */
-export const hidden = ({ path, parameters }: PathTemplate): PathTemplate => ({
-  path,
-  parameters: parameters.map(({ name }) => ({ name, key: undefined })),
-});
-
-/** Returns true if a path is another one, or begins with it. */
-export const isBelow = (path: PathTemplate, prefix: PathTemplate): boolean =>
-  `${shapeOf(path)}/`.startsWith(`${shapeOf(prefix).replace(/\/$/, '')}/`);
-
-/** Returns the rest of a path below a prefix, whose parameters may have other names there. */
-export function below({ path, parameters }: PathTemplate, prefix: PathTemplate): PathTemplate {
-  const { length } = prefix.path.replace(/\/$/, '').split('/');
-  return {
-    path: `/${path.split('/').slice(length).join('/')}`,
-    parameters: parameters.slice(prefix.parameters.length),
-  };
+export function hidden({ path, parameters }: PathTemplate): PathTemplate {
+  return { path, parameters: parameters.map(({ name }) => ({ name, key: undefined })) };
 }
 
 /** Returns the path without the names of its parameters: Express takes `/:id` and `/:order` for one path. */
 export const shapeOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '{}');
 
-/** Leaves one template of each shape, the last: of `{/:a}{/:b}`, Express fills the first part. */
-const distinct = (templates: readonly PathTemplate[]): PathTemplate[] => [
-  ...new Map(templates.map(one => [shapeOf(one), one])).values(),
-];
-
 /** Returns one template for a path of Express 5, and one more for each part of it that may be missing. */
-export function templatesOf(path: string): PathTemplate[] {
-  return distinct(templatesOfTokens(parse(path).tokens).map(rooted));
+export const templatesOf = (path: string): PathTemplate[] => templatesIn(parse(path).tokens);
+
+/** Leaves one template of each shape, the last: of `{/:a}{/:b}`, Express fills the first part. */
+function templatesIn(tokens: readonly Token[]): PathTemplate[] {
+  const templates = templatesOfTokens(tokens).map(rooted);
+  return [...new Map(templates.map(one => [shapeOf(one), one])).values()];
 }
 
 /** Adds the slash that templates begin with: a wildcard at the beginning of a path takes it as well. */
 const rooted = (one: PathTemplate): PathTemplate => (/^[^/]/.test(one.path) ? { ...one, path: `/${one.path}` } : one);
 
 function templatesOfTokens(tokens: readonly Token[]): PathTemplate[] {
-  return tokens.reduce<PathTemplate[]>(
-    (before, token) => {
-      const here = templatesOfToken(token);
-      return before.flatMap(one => here.map(other => joined(one, other)));
-    },
-    [rootTemplate],
-  );
+  let templates: PathTemplate[] = [rootTemplate];
+  for (const here of tokens.map(templatesOfToken))
+    templates = templates.flatMap(one => here.map(other => joined(one, other)));
+  return templates;
 }
 
 function templatesOfToken(token: Token): PathTemplate[] {
@@ -128,27 +114,24 @@ export function templatesOf4(path: string): PathTemplate[] {
     else if (sign === '?' || sign === '*?') tokens.push({ type: 'group', tokens: parameter });
     else tokens.push(...parameter);
   }
-  return distinct(templatesOfTokens(tokens).map(rooted));
+  return templatesIn(tokens);
 }
+
+/** A parameter in the regular expression that Express 4 makes of a path, with the sign of one that may be missing. */
+const PARAMETER_4 = /\(\?:\\\/\((?:\\.|\[[^\]]*\]|[^\\()])*\)\)(\??)/g;
+/** The end of that of a mount path. */
+const END_4 = /\\\/\?\(\?=\\\/\|\$\)$/;
 
 /**
  * Returns the paths that a router of Express 4 is mounted at; Express keeps only their regular expressions, joined, in
  * which each parameter is a group. Undefined for paths that cannot be read from them.
  */
-export function mountPaths4(
-  { source }: RegExp,
-  keys: readonly { readonly name: string | number }[],
-): string[] | undefined {
+export function mountPaths4({ source }: RegExp, keys: readonly { readonly name: unknown }[]): string[] | undefined {
   const names = keys.map(({ name }) => String(name));
-  const paths = source.split(/\|(?=\^)/).map(one =>
-    one
-      .replace(/^\^/, '')
-      .replace(/\\\/\?\(\?=\\\/\|\$\)$/, '')
-      .replace(
-        /\(\?:\\\/\((?:\\.|\[[^\]]*\]|[^\\()])*\)\)(\??)/g,
-        (_group, sign: string) => `/:${names.shift() ?? ''}${sign}`,
-      )
-      .replace(/\\(.)/g, '$1'),
-  );
+  const named = (_group: string, sign: string): string => `/:${names.shift() ?? ''}${sign}`;
+  const paths = source.split(/\|(?=\^)/).map(one => {
+    const path = one.replace(/^\^/, '').replace(END_4, '').replace(PARAMETER_4, named);
+    return path.replace(/\\(.)/g, '$1');
+  });
   return names.length > 0 || paths.some(path => /[()[\]|^$*+]|\?(?!\/|$)/.test(path)) ? undefined : paths;
 }

@@ -11,9 +11,14 @@ import type { ParameterValue } from './placement';
  * @param inDto the same header, if the dto binds it, too: it says more of the value, but cannot make it optional.
  */
 export function keyHeader(guard: ResolvedOptions, inDto: ParameterValue | undefined, schemas: Schemas): object {
-  const example = plainExample(guard);
-  const schema = withPattern(inDto?.schema ?? schemaOf(guard, example, schemas), guard);
-  const { type, format = 'uuid' } = schema;
+  const made = guard.swaggerExampleGenerator?.();
+  if (isPromise(made)) {
+    ignoreRejection(made);
+    throw new TypeError('idempotency: swaggerExampleGenerator returned a promise. Return the example itself');
+  }
+  const example = made === undefined ? undefined : plainJson(made);
+  const described = inDto?.schema ?? schemaOf(guard, example, schemas);
+  const { type, format = 'uuid' } = described;
   return {
     name: inDto?.name ?? guard.headerName,
     in: 'header',
@@ -24,18 +29,9 @@ export function keyHeader(guard: ResolvedOptions, inDto: ParameterValue | undefi
       takesUuids: guard.keyPattern === undefined && type === 'string' && format === 'uuid',
       replayedHeader: guard.replayedHeader,
     },
-    schema,
+    schema: { ...described, ...patternIn(guard, type) },
     example,
   };
-}
-
-function plainExample({ swaggerExampleGenerator: make }: ResolvedOptions): unknown {
-  const made = make?.();
-  if (isPromise(made)) {
-    ignoreRejection(made);
-    throw new TypeError('idempotency: swaggerExampleGenerator returned a promise. Return the example itself');
-  }
-  return made === undefined ? undefined : plainJson(made);
 }
 
 /** Describes the values of a key: as its type says, else by the shape of the example, else as text. */
@@ -46,17 +42,16 @@ function schemaOf({ swaggerHeaderType: type }: ResolvedOptions, example: unknown
   }
   if (example !== undefined && typeof example !== 'string')
     return { type: Array.isArray(example) ? 'array' : Number.isInteger(example) ? 'integer' : typeof example };
-  return UUID.test(example ?? '') ? { type: 'string', format: 'uuid' } : { type: 'string', minLength: 1 };
+  const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(example ?? '');
+  return { type: 'string', ...(isUuid ? { format: 'uuid' } : { minLength: 1 }) };
 }
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
-
-/** Adds the pattern of a key; in words if it has flags, which JSON Schema has no place for, or is not for text. */
-function withPattern(schema: JsonSchema, { keyPattern }: ResolvedOptions): JsonSchema {
-  if (keyPattern === undefined) return schema;
-  return schema['type'] === 'string' && /^u?$/.test(keyPattern.flags)
-    ? { ...schema, pattern: keyPattern.source }
-    : { ...schema, description: `It must match the JavaScript regular expression ${String(keyPattern)}.` };
+/** Returns the pattern of a key; in words if it has flags, which JSON Schema has no place for, or is not for text. */
+function patternIn({ keyPattern }: ResolvedOptions, type: unknown): JsonSchema {
+  if (keyPattern === undefined) return {};
+  return type === 'string' && /^u?$/.test(keyPattern.flags)
+    ? { pattern: keyPattern.source }
+    : { description: `It must match the JavaScript regular expression ${String(keyPattern)}.` };
 }
 
 function descriptionOf({ swaggerHeaderDescription, cacheDuration, whenKeyReused }: ResolvedOptions): string {

@@ -47,9 +47,8 @@ const NAME = /^[a-zA-Z0-9._-]+$/;
 const securitySchemesRule: Rule = {
   expects: 'an object of security schemes, by names of letters, digits, ".", "_" and "-"',
   accepts: value =>
-    typeof value === 'object' &&
-    value !== null &&
-    Object.entries(value).every(([name, scheme]) => NAME.test(name) && typeof scheme === 'object' && scheme !== null),
+    object.accepts(value) &&
+    Object.entries(value as object).every(([name, scheme]) => NAME.test(name) && object.accepts(scheme)),
 };
 
 const rules: Readonly<Record<keyof OpenApiOptions, Rule>> = {

@@ -2,8 +2,7 @@ import { namingErrors } from '../binding/declaration/declaration-error';
 import { isDescribed } from '../description/descriptions';
 import { warnOnce } from '../warnings/warn-once';
 import { Components, plainJson } from './components';
-import { renamed, shapeOf } from './express-paths';
-import { operationIds } from './names';
+import { freeName, renamed, shapeOf } from './express-paths';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
 import { operationOf, requestOf, type Operation } from './operation';
 import { responsesOf } from './responses';
@@ -34,7 +33,8 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   const security = namingErrors('openapi', () => new Security(options));
   const components = new Components(jsonSchemaOf);
   const paths = pathsOf(operationsOf(app, options), components, security);
-  const document: OpenApiDocument = {
+  // Without undefined, which YAML cannot write.
+  return plainJson({
     openapi: options.openapi === '3.2' ? '3.2.0' : '3.1.1',
     info,
     servers,
@@ -42,9 +42,7 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
     security: ofAll,
     paths,
     components: { schemas: components.schemas, securitySchemes: security.schemes },
-  };
-  // Without undefined, which YAML cannot write.
-  return plainJson(document) as OpenApiDocument;
+  }) as OpenApiDocument;
 }
 
 /** Finds the routes that the document lists, under the paths that it has for them. */
@@ -57,25 +55,22 @@ function operationsOf(app: Routed, { mounts, listOthers, openapi: version = '3.1
     if (!before || isDescribed(before.handlers.at(-1)))
       routes.set(where, { ...route, handlers: [...(before?.handlers ?? []), ...route.handlers] });
   }
-  const operations = [...routes.values()]
-    .map(operationOf)
-    .filter(({ guard, endpoint }) => !endpoint?.operation.hidden && (guard ?? endpoint ?? listOthers))
-    .filter(({ route }) => isIn(version, route));
+  const operations = [...routes.values()].map(operationOf).filter(({ route, guard, endpoint }) => {
+    const isListed = !endpoint?.operation.hidden && (guard ?? endpoint ?? listOthers);
+    return isListed && isIn(version, route);
+  });
   // OpenAPI takes `/{id}` and `/{order}` for one path (3.1, section 4.8.8.1), as Express does.
   const first = new Map(operations.map(({ route: { template } }) => [shapeOf(template), template] as const).reverse());
   return operations.map(({ route }) => {
-    const { template } = route;
-    return operationOf({ ...route, template: renamed(template, first.get(shapeOf(template)) ?? template) });
+    const template = renamed(route.template, first.get(shapeOf(route.template)) ?? route.template);
+    return operationOf({ ...route, template });
   });
 }
 
-function isIn(version: string, { method, template }: Route): boolean {
+function isIn(version: string, { method, template: { path } }: Route): boolean {
   if (method !== 'query' || version === '3.2') return true;
-  warnOnce(
-    'BINDONCE_OPENAPI_QUERY',
-    `openapi: QUERY ${template.path} is left out: OpenAPI 3.1 has no method QUERY (RFC 10008). Pass openapi: '3.2'.`,
-    template.path,
-  );
+  const why = "OpenAPI 3.1 has no method QUERY (RFC 10008). Pass openapi: '3.2'.";
+  warnOnce('BINDONCE_OPENAPI_QUERY', `openapi: QUERY ${path} is left out: ${why}`, path);
   return false;
 }
 
@@ -86,16 +81,46 @@ function pathsOf(
   security: Security,
 ): Record<string, Record<string, object>> {
   const names = operationIds(operations);
+  const naming = <T>(one: Operation, describe: () => T): T => namingErrors(`openapi: ${one.where}`, describe);
   // All requests first: the names of their schemas do not depend on responses.
-  const requests = operations.map(one => {
-    const request = namingErrors(`openapi: ${one.where}`, () => requestOf(one, components, security));
-    return [one, request] as const;
-  });
+  const requests = new Map(operations.map(one => [one, naming(one, () => requestOf(one, components, security))]));
   const paths: Record<string, Record<string, object>> = {};
   for (const [one, request] of requests) {
-    const responses = namingErrors(`openapi: ${one.where}`, () => responsesOf(one, request, components));
-    const operation = { operationId: names.get(one), ...request, responses };
-    (paths[one.route.template.path] ??= {})[one.route.method] = operation;
+    const responses = naming(one, () => responsesOf(one, request, components));
+    const { method, template } = one.route;
+    (paths[template.path] ??= {})[method] = { operationId: names.get(one), ...request, responses };
   }
   return paths;
+}
+
+/**
+ * Names the operations: as the application says, with a number for each further path or method of one endpoint, else by
+ * method and path.
+ * @throws TypeError if two endpoints have the same name from the application.
+ */
+function operationIds(operations: readonly Operation[]): Map<Operation, string> {
+  const owners = new Map<string, Operation>();
+  const idOf = ({ endpoint }: Operation): string | undefined => endpoint?.operation.operationId;
+  const [named, others] = [operations.filter(one => idOf(one)), operations.filter(one => !idOf(one))];
+  for (const one of [...named, ...others]) {
+    const id = idOf(one) ?? camelCase(one.where);
+    const owner = owners.get(id);
+    if (idOf(one) && owner && owner.endpoint !== one.endpoint)
+      throw new TypeError(
+        `openapi: ${owner.where} and ${one.where} have the same operationId, ${JSON.stringify(id)}. ` +
+          'Give each endpoint one of its own, or none.',
+      );
+    owners.set(
+      freeName(id, name => owners.has(name)),
+      one,
+    );
+  }
+  return new Map([...owners].map(([name, one]) => [one, name]));
+}
+
+/** Makes `postOrdersById` of `POST /orders/{id}`. */
+function camelCase(where: string): string {
+  const [method = '', path = ''] = where.split(' ');
+  const words = path.replace(/\{([^}]*)\}/g, 'By-$1').split(/[^\p{L}\d]+/u);
+  return [method.toLowerCase(), ...words.map(word => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)].join('');
 }

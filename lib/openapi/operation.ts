@@ -1,32 +1,21 @@
-import { endpoints, type Endpoint } from '../binding/endpoint';
+import { endpoints } from '../binding/endpoint';
 import { guards } from '../idempotency/idempotency';
-import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import type { Components } from './components';
 import { keyHeader } from './key-header';
-import { inPathOnly, placementOf, type ParameterValue, type Placement } from './placement';
+import { placementOf, type ParameterValue } from './placement';
 import { requestBodyOf } from './request-body';
 import type { Route } from './routes';
 import type { Security } from './security';
 import { isStructured, type SchemasFrom } from './values';
 
-/** A route that the document lists. */
-export interface Operation {
-  readonly route: Route;
-  /** Method and path. */
-  readonly where: string;
-  readonly guard: ResolvedOptions | undefined;
-  readonly endpoint: Endpoint | undefined;
-}
+/** A route that the document lists; `where` is its method and path. */
+export type Operation = ReturnType<typeof operationOf>;
 
 /** The requests of an operation, as OpenAPI has them (3.1, section 4.8.10). */
-export interface RequestObject {
-  readonly parameters: readonly object[] | undefined;
-  readonly requestBody: object | undefined;
-  readonly [field: string]: unknown;
-}
+export type RequestObject = ReturnType<typeof requestOf>;
 
 /** Finds the middlewares of a route: the first `idempotency()` guards it, and the handler gets the last dto. */
-export function operationOf(route: Route): Operation {
+export function operationOf(route: Route) {
   const { method, template, handlers } = route;
   return {
     route,
@@ -39,45 +28,28 @@ export function operationOf(route: Route): Operation {
 }
 
 /** Describes the requests of one operation. */
-export function requestOf(
-  { route: { method, template }, guard, endpoint }: Operation,
-  components: Components,
-  security: Security,
-): RequestObject {
-  const plan = endpoint?.plan;
-  const limits = endpoint?.options.limits;
-  const isClosed = endpoint?.options.unknownNames === 'refuse';
-  const from: SchemasFrom = source => components.schemasFor('request', limits, source, isClosed);
-  const { parameters, body, replacing }: Placement = plan
-    ? placementOf(plan, endpoint, method, template.parameters, from)
-    : { parameters: template.parameters.map(inPathOnly), body: [], replacing: [] };
-  const inDto = parameters.find(
-    one => one.in === 'header' && one.name.toLowerCase() === guard?.headerName.toLowerCase(),
-  );
-  const listed = parameters.map(one =>
-    guard && one === inDto ? keyHeader(guard, one, from('header')) : parameterOf(one),
-  );
-  if (guard && !inDto) listed.push(keyHeader(guard, undefined, from('header')));
+export function requestOf({ route, guard, endpoint }: Operation, components: Components, security: Security) {
+  const { limits, unknownNames } = endpoint?.options ?? {};
+  const isClosed = unknownNames === 'refuse';
+  const from: SchemasFrom = source => components.schemasFor({ direction: 'request', source, isClosed }, limits);
+  const { parameters, body, replacing } = placementOf(endpoint, route, from);
+  const keyName = guard?.headerName.toLowerCase();
+  const inDto = parameters.find(one => one.in === 'header' && one.name.toLowerCase() === keyName);
+  const key = guard && keyHeader(guard, inDto, from('header'));
+  const listed = [...parameters.map(one => (one === inDto ? key : parameterOf(one))), ...(key && !inDto ? [key] : [])];
   const mostBytes = guard && !guard.ignoreRequestBody ? guard.maxRequestBytes : Infinity;
-  const requestBody = plan && requestBodyOf(plan, endpoint, method, body, from, mostBytes);
   const { summary, description, tags, deprecated } = endpoint?.operation ?? {};
+  const names = [...new Set(replacing)].join(', ');
+  const replaced = names && `Query parameters of these names replace the values in path and body: ${names}.`;
   return {
     summary,
-    description: describedWith(description, replacing),
+    description: [description, replaced].filter(Boolean).join('\n\n') || undefined,
     tags,
     deprecated,
     parameters: listed.length > 0 ? listed : undefined,
-    requestBody,
+    requestBody: endpoint && requestBodyOf(endpoint, route, body, from, mostBytes),
     security: security.of(endpoint),
   };
-}
-
-/** Says which query parameters replace values of the path or body. */
-function describedWith(description: string | undefined, replacing: readonly string[]): string | undefined {
-  if (replacing.length === 0) return description;
-  const names = [...new Set(replacing)].join(', ');
-  const text = `Query parameters of these names replace the values in path and body: ${names}.`;
-  return description === undefined ? text : `${description}\n\n${text}`;
 }
 
 /** A cookie is sent once. By default, a list would be sent as several cookies of one name. */

@@ -1,13 +1,13 @@
 import { mustBeSent, schemaOfNames } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/endpoint';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
-import type { Plan } from '../binding/plan/plan';
-import type { SourceProperty } from '../binding/plan/source-properties';
-import type { JsonSchema } from '../binding/types/json-schema';
+import type { SourceProperty, SourcesOfProperty } from '../binding/plan/source-properties';
+import { hasFile, notNull, takesFiles, type Codec } from '../binding/types/codec';
+import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import type { Source } from '../problems/problem';
 import type { PathParameter } from './express-paths';
-import { valuesOf } from './form-names';
-import { isReadIn, oneOfEach, valueOf, type SchemasFrom, type Value } from './values';
+import type { Route } from './routes';
+import { isReadIn, oneOfEach, schemaOfText, valueOf, withoutNull, type SchemasFrom, type Value } from './values';
 
 /** A value outside of the body. */
 export interface ParameterValue extends Value {
@@ -24,14 +24,6 @@ export interface BodyValue {
   readonly isWhole?: boolean;
 }
 
-/** The places where the values of an endpoint's dto are sent: one for each. */
-export interface Placement {
-  readonly parameters: readonly ParameterValue[];
-  readonly body: readonly BodyValue[];
-  /** The query parameters that replace a value of the path or body. They have no entry of their own. */
-  readonly replacing: readonly string[];
-}
-
 /** Headers that OpenAPI describes elsewhere: as content types and as security (3.1, section 4.8.12.1). */
 const ELSEWHERE = ['accept', 'content-type', 'authorization'];
 
@@ -44,54 +36,46 @@ interface RouteOfDto {
   readonly from: SchemasFrom;
 }
 
-type Sources = ReadonlyMap<Source, SourceProperty>;
+type Sources = SourcesOfProperty;
 
 /** Decides where a client sends the values of a dto on one route. */
-export function placementOf(
-  plan: Plan,
-  { options }: Endpoint,
-  method: string,
-  pathParameters: readonly PathParameter[],
-  from: SchemasFrom,
-): Placement {
-  const all = [...plan.sourcesOf.values()];
-  const takesForm = options.allowMultipart;
+export function placementOf(endpoint: Endpoint | undefined, { method, template }: Route, from: SchemasFrom) {
+  const { plan, options } = endpoint ?? {};
+  const whole = plan?.wholeBody?.member.property;
+  const all = [...(plan?.sourcesOf ?? [])].flatMap(([property, sources]) => (property === whole ? [] : [sources]));
+  const takesForm = options?.allowMultipart === true;
   const [needsForm, needsJson] = [takesForm && all.some(isSentInForm), all.some(isSentInJson)];
   // A property that takes the whole body leaves the query to the others.
-  const hasNoFields = usuallyHasNoBody(method) || plan.wholeBody !== undefined;
+  const hasNoFields = usuallyHasNoBody(method) || plan?.wholeBody !== undefined;
   const route: RouteOfDto = {
-    pathParameters,
+    pathParameters: template.parameters,
     takesForm,
     prefersQuery: isIn => hasNoFields || (needsForm && !isIn.form) || (needsJson && !isIn.json),
     from,
   };
-  const places = all.map(sources => placeOf(sources, route));
-  return {
-    parameters: merged([...places.flatMap(place => place.parameters ?? []), ...pathParameters.map(inPathOnly)]),
-    body: places.flatMap(place => place.body ?? []),
-    replacing: all.flatMap((sources, index) => replacing(sources, places[index]?.parameters)),
-  };
+  const parameters: ParameterValue[] = [];
+  const body: BodyValue[] = [];
+  // Query parameters that replace a value of the path or body have no entry of their own.
+  const replacing: string[] = [];
+  for (const sources of all) {
+    const places = [...placesOf(sources, route)];
+    const outside = places.filter(one => 'in' in one);
+    parameters.push(...outside);
+    body.push(...places.flatMap(one => ('in' in one ? [] : one)));
+    const query = sources.get('query');
+    if (isReadIn('query', query) && !query.isRoot && outside.every(one => one.in === 'path'))
+      replacing.push(query.name);
+  }
+  // Those of the path that no property binds from are there, too.
+  for (const { name } of template.parameters) parameters.push({ name, in: 'path', required: true, schema: TEXT });
+  return { parameters: merged(parameters), body, replacing };
 }
 
-/** Describes a path parameter that no property binds from. */
-export const inPathOnly = ({ name }: PathParameter): ParameterValue => ({
-  name,
-  in: 'path',
-  required: true,
-  schema: { type: 'string' },
-});
+const TEXT: JsonSchema = { type: 'string' };
 
 /** Names of query parameters and of headers match in any case; in a path, `{Id}` and `{id}` are two values. */
 const merged = (parameters: readonly ParameterValue[]): ParameterValue[] =>
-  oneOfEach(parameters, one =>
-    one.in === 'cookie' || one.in === 'path' ? `${one.in} ${one.name}` : `${one.in} ${one.name.toLowerCase()}`,
-  );
-
-/** Returns the name of a value in the query, if it is placed in the path or body, and the query replaces it there. */
-function replacing(sources: Sources, parameters: readonly ParameterValue[] = []): string[] {
-  const query = sources.get('query');
-  return isReadIn('query', query) && parameters.every(one => one.in === 'path') ? [query.name] : [];
-}
+  oneOfEach(parameters, one => `${one.in} ${/query|header/.test(one.in) ? one.name.toLowerCase() : one.name}`);
 
 /** Returns true for a property that takes the whole form, or that must be sent and no other body can hold. */
 function isSentInForm(sources: Sources): boolean {
@@ -106,77 +90,103 @@ function isSentInJson(sources: Sources): boolean {
 }
 
 /** Decides where a client sends the value of one property: in the place that its declaration names first. */
-function placeOf(sources: Sources, route: RouteOfDto): Partial<Placement> {
-  const [root] = [...sources].filter(([, { isRoot }]) => isRoot);
-  if (root) return placeOfRoot(...root, route);
-  if (sources.has('header')) return placeOutside('header', sources, route);
-  if (sources.has('cookie')) return placeOutside('cookie', sources, route);
-  // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
-  if (sources.get('claim')?.required === true || sources.has('permission')) return {};
-  const json = sources.get('json');
-  // The body must have it, even if the path has it, too. No form can stand for it.
-  if (json?.jsonRequired) {
-    const value = valueOf(json, 'json', route.from);
-    return {
-      ...placeInPath(sources, route),
-      ...(value && { body: [{ json: { ...value, required: true }, form: undefined }] }),
-    };
+function* placesOf(sources: Sources, route: RouteOfDto): Generator<ParameterValue | BodyValue, void> {
+  for (const source of ['form', 'query'] as const) {
+    const root = sources.get(source);
+    if (root?.isRoot) return yield* placesOfRoot(source, root, route);
   }
-  return placeInPath(sources, route) ?? placeInQueryOrBody(sources, route);
+  const outside = (['header', 'cookie'] as const).find(source => sources.has(source));
+  if (outside) {
+    const value = valueOf(sources.get(outside), outside, route.from);
+    if (value && !ELSEWHERE.includes(value.name.toLowerCase())) yield { ...value, in: outside };
+    // The path always has a value, if it names the property, and that is read.
+    return yield* placesInPath(sources, route);
+  }
+  // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
+  if (sources.get('claim')?.required === true || sources.has('permission')) return;
+  const json = sources.get('json');
+  if (json?.jsonRequired) {
+    // The body must have it, even if the path has it, too. No form can stand for it.
+    const value = valueOf(json, 'json', route.from);
+    if (value) yield { json: { ...value, required: true }, form: undefined };
+    return yield* placesInPath(sources, route);
+  }
+  const inPath = [...placesInPath(sources, route)];
+  yield* inPath.length > 0 ? inPath : placesInQueryOrBody(sources, route);
 }
 
 /** Takes apart the property that takes all names of a form or query; a union has no properties of its own. */
-function placeOfRoot(source: Source, root: SourceProperty, { from }: RouteOfDto): Partial<Placement> {
+function placesOfRoot(source: Source, root: SourceProperty, { from }: RouteOfDto): (ParameterValue | BodyValue)[] {
   const { property: name, codec, required } = root;
-  const values = valuesOf(root, from(source));
+  const values = namesOf(codec, '', required, from(source));
   const whole: Value = { name, required, schema: schemaOfNames(codec, from(source)) };
   if (source === 'query')
-    return {
-      parameters: values?.map(one => ({ ...one, in: source })) ?? [{ ...whole, in: source, isExploded: true }],
-    };
-  return {
-    body: values?.map(form => ({ json: undefined, form })) ?? [{ json: undefined, form: whole, isWhole: true }],
-  };
+    return values?.map(one => ({ ...one, in: source })) ?? [{ ...whole, in: source, isExploded: true }];
+  return values?.map(form => ({ json: undefined, form })) ?? [{ json: undefined, form: whole, isWhole: true }];
 }
 
-/**
- * Places a header or cookie, and also the path parameter if the path names it: the path always has a value there, and
- * that is read.
- */
-function placeOutside(source: 'header' | 'cookie', sources: Sources, route: RouteOfDto): Partial<Placement> {
-  const value = valueOf(sources.get(source), source, route.from);
-  const isDescribed = value && !ELSEWHERE.includes(value.name.toLowerCase());
-  const inPath = placeInPath(sources, route)?.parameters ?? [];
-  return { parameters: [...(isDescribed ? [{ ...value, in: source }] : []), ...inPath] };
-}
-
-/** Returns undefined if the path does not name the property. */
-function placeInPath(sources: Sources, route: RouteOfDto): Partial<Placement> | undefined {
+function* placesInPath(sources: Sources, { pathParameters, from }: RouteOfDto): Generator<ParameterValue, void> {
   const property = sources.get('route');
   const parameter =
-    route.pathParameters.find(({ key }) => key === property?.name) ??
-    route.pathParameters.find(({ key }) => key?.toLowerCase() === property?.anyCase);
-  const value = parameter && valueOf(property, 'route', route.from);
-  if (!value) return undefined;
+    pathParameters.find(({ key }) => key === property?.name) ??
+    pathParameters.find(({ key }) => key?.toLowerCase() === property?.anyCase);
+  const value = parameter && valueOf(property, 'route', from);
+  if (!value) return;
   const schema = parameter.isWildcard ? ofSegments(value.schema) : value.schema;
-  return { parameters: [{ name: parameter.name, in: 'path', required: true, schema }] };
+  yield { name: parameter.name, in: 'path', required: true, schema };
 }
 
 /** Describes a list in a wildcard: OpenAPI can write no list that has slashes between its items. */
 const ofSegments = (schema: JsonSchema): JsonSchema =>
   [schema['type']].flat().includes('array')
-    ? { type: 'string', description: 'The items, with slashes between them, which are not encoded.' }
+    ? { ...TEXT, description: 'The items, with slashes between them, which are not encoded.' }
     : schema;
 
-function placeInQueryOrBody(sources: Sources, { takesForm, prefersQuery, from }: RouteOfDto): Partial<Placement> {
-  const isIn = {
-    json: isReadIn('json', sources.get('json')),
-    form: isReadIn('form', sources.get('form')) && takesForm,
-  };
-  const inBody = isIn.json || isIn.form;
+function* placesInQueryOrBody(
+  sources: Sources,
+  { takesForm, prefersQuery, from }: RouteOfDto,
+): Generator<ParameterValue | BodyValue, void> {
+  const json = isReadIn('json', sources.get('json'));
+  const form = isReadIn('form', sources.get('form')) && takesForm;
   // A schema that is not used would leave its names in the document, so each is made where it is used.
-  const query = !inBody || prefersQuery(isIn) ? valueOf(sources.get('query'), 'query', from) : undefined;
-  if (query) return { parameters: [{ ...query, in: 'query' }] };
-  const form = isIn.form ? valueOf(sources.get('form'), 'form', from) : undefined;
-  return inBody ? { body: [{ json: valueOf(sources.get('json'), 'json', from), form }] } : {};
+  const query =
+    !(json || form) || prefersQuery({ json, form }) ? valueOf(sources.get('query'), 'query', from) : undefined;
+  if (query) yield { ...query, in: 'query' };
+  else if (json || form) {
+    const inForm = form ? valueOf(sources.get('form'), 'form', from) : undefined;
+    yield { json: valueOf(sources.get('json'), 'json', from), form: inForm };
+  }
+}
+
+/**
+ * Takes the object apart that binds all names of a form or query; undefined if its names are not known. Objects with
+ * files cannot be sent as JSON, so their properties are sent under names of their own: `cover.picture`, and
+ * `pages[0].picture` for those of a list.
+ * @param name of the object; empty for that of all names.
+ * @param around the types that are being taken apart: a type may contain itself.
+ */
+function namesOf(
+  codec: Codec,
+  name: string,
+  required: boolean,
+  schemas: Schemas,
+  around: readonly Codec[] = [],
+): Value[] | undefined {
+  const type = notNull(codec);
+  // OpenAPI cannot list names of any depth.
+  if (around.includes(type)) return [];
+  const within = [...around, type];
+  // Which items there are is not known, so no name is required.
+  if (type.kind === 'list') return namesOf(type.item, `${name}[0]`, false, schemas, within);
+  const { properties, required: names = [] } = schemaOfNames(codec, schemas);
+  if (properties === undefined) return undefined;
+  return Object.entries(properties as Record<string, JsonSchema>).flatMap(([property, schema]): Value[] => {
+    const own = name === '' ? property : `${name}.${property}`;
+    const isRequired = required && (names as readonly string[]).includes(property);
+    const member = type.kind === 'object' ? type.fields.find(one => one.bindName === property)?.codec : undefined;
+    const holdsFiles = member && !takesFiles(member) && hasFile(member);
+    const below = holdsFiles ? namesOf(member, own, isRequired, schemas, within) : undefined;
+    const text = member ? schemaOfText(member, schema, schemas) : withoutNull(schema);
+    return below ?? [{ name: own, required: isRequired, schema: text }];
+  });
 }

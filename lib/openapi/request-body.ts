@@ -1,10 +1,10 @@
 import { mustBeSent } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/endpoint';
 import { isEmptyWithoutBody } from '../binding/plan/lookup';
-import type { Plan } from '../binding/plan/plan';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { BodyValue } from './placement';
+import type { Route } from './routes';
 import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';
 
 type Kind = 'json' | 'form';
@@ -14,38 +14,36 @@ type Kind = 'json' | 'form';
  * @param mostBytes that `idempotency()` takes, if it reads the body, too.
  */
 export function requestBodyOf(
-  plan: Plan,
-  { options, operation: { examples } }: Endpoint,
-  method: string,
+  { plan, options, operation: { examples } }: Endpoint,
+  { method }: Route,
   values: readonly BodyValue[],
   from: SchemasFrom,
   mostBytes: number,
 ): object | undefined {
-  const { wholeBody } = plan;
+  const { wholeBody, sourceProperties } = plan ?? {};
   const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
+  const isNeeded = values.some(value => placedIn(value)?.required);
   const contents: Record<string, object> = {};
-  if (wholeBody?.kind === 'json' && fits(values, 'whole'))
+  // A body that is one value as a whole has a place for no other.
+  if (wholeBody?.kind === 'json' && !isNeeded)
     contents['application/json'] = { schema: from('json').of(wholeBody.member.codec) };
   // A text has at most as many characters as bytes.
-  if (wholeBody?.kind === 'text' && fits(values, 'whole'))
+  if (wholeBody?.kind === 'text' && !isNeeded)
     contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
-  if (fits(values, 'json'))
-    contents['application/json'] = { schema: jsonObjectOf(values, options.unknownNames === 'refuse') };
+  const isClosed = options.unknownNames === 'refuse' && { additionalProperties: false };
+  if (fits(values, 'json')) contents['application/json'] = { schema: { ...objectOf(values, 'json'), ...isClosed } };
   // A form cannot hold the JSON that another property requires.
-  if (options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent)) {
-    contents['multipart/form-data'] = formOf(values);
-    if (options.allowUrlEncoded && !planHasFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
-  }
-  const types = Object.keys(contents);
-  if (types.length === 0) return undefined;
-  const isForm = types.includes('multipart/form-data');
+  const isForm = options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent);
+  if (isForm) contents['multipart/form-data'] = formOf(values);
+  if (isForm && options.allowUrlEncoded && !sourceProperties?.get('form')?.some(({ codec }) => hasFile(codec)))
+    contents['application/x-www-form-urlencoded'] = formOf(values);
+  if (Object.keys(contents).length === 0) return undefined;
   return {
     description:
       `A body has at most ${sizeText(Math.min(options.limits.bodyBytes, mostBytes))}` +
       (isForm ? `, a multipart form at most ${sizeText(Math.min(options.formBytes, mostBytes))} with its files.` : '.'),
-    required:
-      (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || values.some(value => placedIn(value)?.required),
-    content: Object.fromEntries(types.map(type => [type, { ...contents[type], examples }])),
+    required: (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || isNeeded,
+    content: Object.fromEntries(Object.entries(contents).map(([type, one]) => [type, { ...one, examples }])),
   };
 }
 
@@ -58,17 +56,9 @@ function sizeText(bytes: number): string {
 /** Returns the value in the first kind of body that has a place for it. */
 const placedIn = ({ json, form }: BodyValue): Value | undefined => json ?? form;
 
-/**
- * Returns true if a body of a kind has a place for at least one value, and for all that must be sent; a body that is
- * one value as a whole has a place for no other.
- */
-function fits(values: readonly BodyValue[], kind: Kind | 'whole'): boolean {
-  const isPlaced = (value: BodyValue): boolean => kind !== 'whole' && value[kind] !== undefined;
-  return (
-    (kind === 'whole' || values.some(isPlaced)) &&
-    values.every(value => isPlaced(value) || placedIn(value)?.required !== true)
-  );
-}
+/** Returns true if a body of a kind has a place for at least one value, and for all that must be sent. */
+const fits = (values: readonly BodyValue[], kind: Kind): boolean =>
+  values.some(value => value[kind]) && values.every(value => value[kind] ?? placedIn(value)?.required !== true);
 
 function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
   const whole = values.find(({ isWhole }) => isWhole)?.[kind];
@@ -82,12 +72,6 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
   };
 }
 
-/** Describes the JSON of a dto, which may be closed to other names. */
-const jsonObjectOf = (values: readonly BodyValue[], isClosed: boolean): JsonSchema => ({
-  ...objectOf(values, 'json'),
-  ...(isClosed && { additionalProperties: false }),
-});
-
 /** Describes a form, in which objects are sent as JSON. */
 function formOf(values: readonly BodyValue[]): object {
   const isWhole = values.some(value => value.isWhole);
@@ -98,9 +82,6 @@ function formOf(values: readonly BodyValue[]): object {
     encoding: encoding.length > 0 ? Object.fromEntries(encoding) : undefined,
   };
 }
-
-const planHasFile = ({ sourceProperties }: Plan): boolean =>
-  (sourceProperties.get('form') ?? []).some(({ codec }) => hasFile(codec));
 
 /** Returns the values of a kind of body, one for each name; names of a form are the same in any case. */
 const valuesIn = (values: readonly BodyValue[], kind: Kind): Value[] =>

@@ -13,46 +13,46 @@ interface ResponseObject {
   readonly content?: object;
 }
 
+/** Responses by status. */
+type Responses = Record<string, ResponseObject>;
+
 /** Describes the responses of an operation. A status can be both a refusal and declared, with either content. */
-export function responsesOf(
-  operation: Operation,
-  request: RequestObject,
-  components: Components,
-): Record<string, ResponseObject> {
-  const refusals = refusalsOf(operation, request);
-  const all = { ...refusals, ...declaredBy(operation, components) };
-  return Object.fromEntries(
-    Object.entries(all).map(([status, response]) => {
-      const refusal = refusals[status];
-      if (!refusal || refusal === response) return [status, response];
-      const headers = response.headers ?? refusal.headers;
-      return [status, { ...response, headers, content: { ...refusal.content, ...response.content } }];
-    }),
-  );
+export function responsesOf(operation: Operation, request: RequestObject, components: Components): Responses {
+  const responses = refusalsOf(operation, request);
+  for (const [status, declared] of Object.entries(declaredBy(operation, components))) {
+    const { headers, content } = responses[status] ?? {};
+    const both = content && { headers: declared.headers ?? headers, content: { ...content, ...declared.content } };
+    responses[status] = { ...declared, ...both };
+  }
+  return responses;
 }
 
 /** Describes the responses of the handler: those that the endpoint declares, else that there is one. */
-function declaredBy({ guard, endpoint }: Operation, components: Components): Record<string, ResponseObject> {
-  const schemas = components.schemasFor('response');
+function declaredBy({ guard, endpoint }: Operation, components: Components): Responses {
+  const schemas = components.schemasFor({ direction: 'response' });
   const headers = guard && replayHeaders(guard);
-  const declared = [...(endpoint?.responses ?? [])].map(([status, codec]): [string, ResponseObject] => {
-    const schema = (): object => namingErrors(`response ${status}`, () => schemas.of(codec));
+  const responses: Responses = {};
+  for (const [status, codec] of endpoint?.responses ?? []) {
     // RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5: these have none, whatever the handler passes.
-    const content = ![204, 205, 304].includes(status) && { content: { 'application/json': { schema: schema() } } };
-    return [String(status), { description: descriptionOf(status), headers, ...content }];
-  });
-  const hasSuccess = declared.some(([status]) => /^[23]/.test(status));
+    const hasContent = ![204, 205, 304].includes(status);
+    const schema = hasContent && namingErrors(`response ${status}`, () => schemas.of(codec));
+    responses[status] = {
+      description: DESCRIPTIONS[Math.floor(status / 100)] ?? 'The request failed.',
+      headers,
+      ...(schema && { content: { 'application/json': { schema } } }),
+    };
+  }
   // Without content, a response has no body to generated clients.
-  const anySuccess = { description: 'The response of the handler.', headers, content: { '*/*': { schema: {} } } };
-  return { ...Object.fromEntries(declared), ...(!hasSuccess && { '2XX': anySuccess }) };
+  if (!Object.keys(responses).some(status => /^[23]/.test(status)))
+    responses['2XX'] = { description: 'The response of the handler.', headers, content: { '*/*': { schema: {} } } };
+  return responses;
 }
 
-const descriptionOf = (status: number): string =>
-  status < 300
-    ? 'The request was carried out.'
-    : status < 400
-      ? 'The result is at another address.'
-      : 'The request failed.';
+/** Descriptions by the first digit of a status. */
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  2: 'The request was carried out.',
+  3: 'The result is at another address.',
+};
 
 /** Describes the headers that tell a replay from a first response. */
 function replayHeaders({ headerName, addHeaderToResponse, replayedHeader }: ResolvedOptions): object {
@@ -72,7 +72,7 @@ function problemsOf({ guard, endpoint, route }: Operation, request: RequestObjec
   const options = endpoint?.options;
   const readsBody = request.requestBody !== undefined;
   const guardsBody = guard?.ignoreRequestBody === false && !usuallyHasNoBody(route.method);
-  const hasQuery = request.parameters?.some(one => 'in' in one && one.in === 'query') === true;
+  const hasQuery = request.parameters?.some(one => one && 'in' in one && one.in === 'query') === true;
   // The parts of a form take memory besides their bytes, and its files may be stored on disk.
   const mayBeForm = guardsBody || (readsBody && options?.allowMultipart === true);
   const bytes = readsBody && options ? options.limits.bodyBytes : 0;
@@ -97,21 +97,15 @@ const retryAfter = {
 };
 
 /** Describes the refusals by their status. */
-function refusalsOf(operation: Operation, request: RequestObject): Record<string, ResponseObject> {
-  const codes = problemsOf(operation, request);
-  const statuses = [...new Set(codes.map(code => catalogue[code].status))];
-  return Object.fromEntries(
-    statuses.map((status): [string, ResponseObject] => {
-      const own = codes.filter(code => catalogue[code].status === status);
-      const isTemporary = status === 503 || own.includes('request-in-flight');
-      return [
-        String(status),
-        {
-          description: own.map(code => `${catalogue[code].title}.`).join(' '),
-          headers: isTemporary ? retryAfter : undefined,
-          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-        },
-      ];
-    }),
-  );
+function refusalsOf(operation: Operation, request: RequestObject): Responses {
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const refusals: Responses = {};
+  for (const code of problemsOf(operation, request)) {
+    const { status, title } = catalogue[code];
+    const { description = '', headers } = refusals[status] ?? {};
+    const isTemporary = status === 503 || code === 'request-in-flight';
+    const sentences = `${description} ${title}.`.trim();
+    refusals[status] = { description: sentences, headers: isTemporary ? retryAfter : headers, content };
+  }
+  return refusals;
 }

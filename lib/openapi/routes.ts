@@ -2,9 +2,7 @@ import { isDescribed } from '../description/descriptions';
 import { isExpress4 } from '../http/express';
 import { describe } from '../options/check';
 import {
-  below,
   hidden,
-  isBelow,
   joined,
   mountPaths4,
   rootTemplate,
@@ -48,15 +46,6 @@ interface ExpressRoute {
   readonly stack: readonly { readonly method?: string; readonly handle: unknown }[];
 }
 
-/** What a walk has found so far. */
-interface Found {
-  readonly mounts: Mounts;
-  readonly routes: Route[];
-  /** The middlewares of bindonce that later routes may be behind, each with where its router is mounted. */
-  readonly inFront: { readonly layer: Layer; readonly prefix: PathTemplate }[];
-  readonly routers: Set<unknown>;
-}
-
 /**
  * Finds the routes of an application or router, those of nested routers included. A path that is a regular expression
  * has no template, so its route is left out.
@@ -66,11 +55,11 @@ interface Found {
  */
 export function routesOf(app: Routed, mounts: Mounts = {}): readonly Route[] {
   checkRouters('openapi', app, mounts);
-  const found: Found = { mounts, routes: [], inFront: [], routers: new Set() };
-  walk(app, rootTemplate, [], found);
-  const others = Object.entries(mounts).filter(([, router]) => !found.routers.has(router));
-  for (const [path, router] of others) for (const prefix of templatesOf(path)) walk(router, prefix, [], found);
-  return found.routes;
+  const walk = new Walk(mounts);
+  walk.into(app, rootTemplate, []);
+  const others = Object.entries(mounts).filter(([, router]) => !walk.routers.has(router));
+  for (const [path, router] of others) for (const prefix of templatesOf(path)) walk.into(router, prefix, []);
+  return walk.routes;
 }
 
 /**
@@ -78,11 +67,8 @@ export function routesOf(app: Routed, mounts: Mounts = {}): readonly Route[] {
  * @throws TypeError for a value that is not an application or router.
  */
 export function checkRouters(owner: 'openapi' | 'apiDocs', app: unknown, mounts: Mounts = {}): void {
-  const given: readonly (readonly [string, unknown])[] = [
-    ['the first argument', app],
-    ...Object.entries(mounts).map(([path, router]) => [`${path} in the option mounts`, router] as const),
-  ];
-  for (const [what, router] of given)
+  const named = Object.entries(mounts).map(([path, router]) => [`${path} in the option mounts`, router] as const);
+  for (const [what, router] of [['the first argument', app] as const, ...named])
     if (typeof router !== 'function')
       throw new TypeError(
         `${owner}: ${what} must be an Express application or router, not ${describe(router)}. ` +
@@ -90,60 +76,65 @@ export function checkRouters(owner: 'openapi' | 'apiDocs', app: unknown, mounts:
       );
 }
 
-/** @param around the routers around this one: a router can be mounted in itself. */
-function walk(router: Routed, prefix: PathTemplate, around: readonly Routed[], found: Found): void {
-  if (around.includes(router)) return;
-  found.routers.add(router);
-  for (const layer of stackOf(router)) {
-    if (layer.route) addRoutes(layer, layer.route, prefix, found);
-    else if (isDescribed(layer.handle)) found.inFront.push({ layer, prefix });
-    else
-      for (const [nested, path] of routersIn(layer, prefix, found.mounts)) {
-        const here = joined(prefix, path);
-        walk(nested, seesOuterParameters(nested) ? here : hidden(here), [...around, router], found);
-      }
-  }
-}
+class Walk {
+  readonly routes: Route[] = [];
+  readonly routers = new Set<unknown>();
+  /** The middlewares of bindonce that are no part of a route, and whether requests for a path meet them. */
+  private readonly inFront: { readonly handle: unknown; readonly isMetBy: (path: string) => boolean }[] = [];
 
-function addRoutes(layer: Layer, route: ExpressRoute, prefix: PathTemplate, { routes, inFront }: Found): void {
-  const paths = textsIn(route.path).flatMap(layer.regexp ? templatesOf4 : templatesOf);
-  for (const path of paths) {
-    const whole = path.path === '/' ? prefix : joined(prefix, path);
-    const template = { ...whole, path: whole.path || '/' };
-    const met = inFront.filter(
-      one => isBelow(template, one.prefix) && matchedPart(one.layer, below(template, one.prefix)) !== undefined,
-    );
-    for (const method of methodsOf(route)) {
-      const own = route.stack.filter(one => one.method === undefined || one.method === method);
-      const handlers = [...met.map(one => one.layer), ...own].map(({ handle }) => handle);
-      routes.push({ method, template, handlers });
+  constructor(private readonly mounts: Mounts) {}
+
+  /** @param around the routers around this one: a router can be mounted in itself. */
+  into(router: Routed, prefix: PathTemplate, around: readonly Routed[]): void {
+    if (around.includes(router)) return;
+    this.routers.add(router);
+    for (const layer of stackOf(router)) {
+      const { handle, route } = layer;
+      const isMetBy = (path: string): boolean => matchedPart(layer, restOf(path, prefix)) !== undefined;
+      if (route) this.addRoutes(route, prefix, textsIn(route.path).flatMap(layer.regexp ? templatesOf4 : templatesOf));
+      else if (isDescribed(handle)) this.inFront.push({ handle, isMetBy });
+      else
+        for (const [nested, path] of this.routersIn(layer, prefix))
+          this.into(nested, seesOuterParameters(nested) ? path : hidden(path), [...around, router]);
     }
   }
-}
 
-/**
- * Finds the routers that a layer holds, with their paths below a prefix; none for regular expressions.
- * @throws TypeError if Express does not keep the path of a router, and `mounts` does not name it.
- */
-function routersIn(layer: Layer, prefix: PathTemplate, mounts: Mounts): (readonly [Routed, PathTemplate])[] {
-  const router = layer.handle as Routed;
-  // Express hides an application that is mounted in another one behind a function.
-  const isApplication = router.name === 'mounted_app';
-  if (!isApplication && stackOf(router).length === 0) return [];
-  const paths = isApplication ? undefined : mountPaths(layer);
-  if (paths) return paths.map(path => [router, path]);
-  const named = Object.entries(mounts)
-    .filter(([, one]) => isApplication || one === router)
-    .flatMap(([path, one]) => templatesOf(path).map(template => [one, template] as const))
-    .filter(([, template]) => isBelow(template, prefix))
-    .map(([one, template]) => [one, below(template, prefix)] as const)
-    .filter(([, path]) => matchedPart(layer, path) === withoutSlash(sampleOf(path)));
-  if (named.length === 0 && !isApplication && !layer.regexp)
+  private addRoutes(route: ExpressRoute, prefix: PathTemplate, paths: readonly PathTemplate[]): void {
+    for (const path of paths) {
+      const whole = path.path === '/' ? prefix : joined(prefix, path);
+      const template = { ...whole, path: whole.path || '/' };
+      const met = this.inFront.filter(one => one.isMetBy(sampleOf(template)));
+      for (const method of methodsOf(route)) {
+        const own = route.stack.filter(one => one.method === undefined || one.method === method);
+        this.routes.push({ method, template, handlers: [...met, ...own].map(({ handle }) => handle) });
+      }
+    }
+  }
+
+  /**
+   * Finds the routers that a layer holds, with their whole paths; none for regular expressions.
+   * @throws TypeError if Express does not keep the path of a router, and `mounts` does not name it.
+   */
+  private routersIn(layer: Layer, prefix: PathTemplate): (readonly [Routed, PathTemplate])[] {
+    const router = layer.handle as Routed;
+    // Express hides an application that is mounted in another one behind a function.
+    const isApplication = router.name === 'mounted_app';
+    if (!isApplication && stackOf(router).length === 0) return [];
+    const paths = isApplication ? undefined : mountPaths(layer);
+    if (paths) return paths.map(path => [router, joined(prefix, path)]);
+    const named = Object.entries(this.mounts)
+      .filter(([, one]) => isApplication || one === router)
+      .flatMap(([path, one]) => templatesOf(path).map(template => [one, template] as const))
+      .filter(([, template]) => {
+        const rest = restOf(sampleOf(template), prefix);
+        return rest !== undefined && matchedPart(layer, rest) === withoutSlash(rest);
+      });
+    if (named.length > 0 || isApplication || layer.regexp) return named;
     throw new TypeError(
       'openapi: Express 5.0 to 5.2 do not keep the path that a router is mounted at. Name it in `mounts`, for ' +
         "example { '/orders': ordersRouter }, or install Express 5.3.",
     );
-  return named;
+  }
 }
 
 /** Returns the paths that a router is mounted at; undefined if Express does not keep them. */
@@ -154,12 +145,12 @@ function mountPaths({ rawPath, slash, regexp, keys = [] }: Layer): readonly Path
 }
 
 /** Asks Express which part of a path a layer takes; undefined if requests for the path do not meet it. */
-function matchedPart({ slash, regexp, matchers = [] }: Layer, path: PathTemplate): string | undefined {
+function matchedPart({ slash, regexp, matchers = [] }: Layer, path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
   if (slash === true || regexp?.fast_slash === true) return '';
-  const sample = sampleOf(path);
   const found = regexp
-    ? new RegExp(regexp).exec(sample)?.[0]
-    : matchers.map(match => match(sample)).find(match => match !== false)?.path;
+    ? new RegExp(regexp).exec(path)?.[0]
+    : matchers.map(match => match(path)).find(match => match !== false)?.path;
   return found === undefined ? undefined : withoutSlash(found);
 }
 
@@ -167,6 +158,12 @@ function matchedPart({ slash, regexp, matchers = [] }: Layer, path: PathTemplate
 const sampleOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '1');
 
 const withoutSlash = (path: string): string => path.replace(/\/$/, '');
+
+/** Returns the rest of a path below a prefix; undefined for any other path. */
+function restOf(path: string, prefix: PathTemplate): string | undefined {
+  const start = withoutSlash(sampleOf(prefix));
+  return `${path}/`.startsWith(`${start}/`) ? path.slice(start.length) || '/' : undefined;
+}
 
 /** Returns the layers of an application (Express 4 or 5) or router; none for any other function. */
 function stackOf(routed: Routed): readonly Layer[] {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../binding/endpoint';
 import type { SecurityRequirement } from '../binding/operation-options';
+import type { SourceProperty } from '../binding/plan/source-properties';
 import type { OpenApiOptions } from './openapi-options';
 
 const ANYONE: SecurityRequirement = {};
@@ -29,41 +30,36 @@ export class Security {
    * @throws TypeError for the name of a scheme that is not defined.
    */
   of(endpoint: Endpoint | undefined): readonly SecurityRequirement[] | undefined {
-    const { security } = this.options;
     if (!endpoint) return undefined;
-    if (endpoint.operation.security) return this.checked(endpoint.operation.security);
-    if (needsCaller(endpoint)) return security?.some(isAnyone) === false ? undefined : this.ofCallers();
-    if (endpoint.allowAnonymous === true) return readsCaller(endpoint) ? [ANYONE, ...this.ofCallers()] : [];
-    return security === undefined && readsCaller(endpoint) ? [ANYONE, ...this.ofCallers()] : undefined;
-  }
-
-  /** Returns the requirements that let no anonymous caller in: those of the document, else any of the schemes. */
-  private ofCallers(): readonly SecurityRequirement[] {
     const { security = Object.keys(this.defined).map(name => ({ [name]: [] })) } = this.options;
-    return this.checked(security.filter(one => !isAnyone(one)));
+    const isForAll = this.options.security !== undefined;
+    const { security: own } = endpoint.operation;
+    if (own) return this.checked(own);
+    // Those that let no anonymous caller in.
+    const ofCallers = security.filter(one => !isAnyone(one));
+    if (needsCaller(endpoint))
+      return isForAll && ofCallers.length === security.length ? undefined : this.checked(ofCallers);
+    if (isForAll && endpoint.allowAnonymous !== true) return undefined;
+    if (boundOf(endpoint).length > 0) return [ANYONE, ...this.checked(ofCallers)];
+    return endpoint.allowAnonymous === true ? [] : undefined;
   }
 
   private checked(requirements: readonly SecurityRequirement[]): readonly SecurityRequirement[] {
     const names = Object.keys(this.defined);
     for (const name of requirements.flatMap(one => Object.keys(one))) {
+      const known = names.length === 0 ? '`securitySchemes` is empty.' : `there are: ${names.join(', ')}.`;
       if (!names.includes(name))
-        throw new TypeError(
-          `\`security\` names the scheme ${JSON.stringify(name)}, which is not defined; ` +
-            (names.length === 0 ? '`securitySchemes` is empty.' : `there are: ${names.join(', ')}.`),
-        );
+        throw new TypeError(`\`security\` names the scheme ${JSON.stringify(name)}, which is not defined; ${known}`);
       this.isUsed = true;
     }
     return requirements;
   }
 }
 
-/** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
-const needsCaller = ({ options, plan }: Endpoint): boolean =>
-  !options.allowAnonymous ||
-  (['claim', 'permission'] as const).some(source =>
-    plan?.sourceProperties.get(source)?.some(({ required }) => required),
-  );
+/** Returns what an endpoint binds of its caller. */
+const boundOf = ({ plan }: Endpoint): readonly SourceProperty[] =>
+  (['claim', 'permission'] as const).flatMap(source => plan?.sourceProperties.get(source) ?? []);
 
-/** Returns true if the endpoint binds a claim or a permission of callers who have one. */
-const readsCaller = ({ plan }: Endpoint): boolean =>
-  plan?.sourceProperties.has('claim') === true || plan?.sourceProperties.has('permission') === true;
+/** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
+const needsCaller = (endpoint: Endpoint): boolean =>
+  !endpoint.options.allowAnonymous || boundOf(endpoint).some(({ required }) => required);

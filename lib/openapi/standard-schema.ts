@@ -32,10 +32,8 @@ export function standardSchemaIn(
   let made: JsonSchema | undefined;
   let fault: unknown;
   try {
-    made =
-      standard.jsonSchema?.[io]({ target: 'draft-2020-12' }) ??
-      toJSONSchema?.call(schema, { io }) ??
-      toJsonSchema?.call(schema);
+    const own = standard.jsonSchema?.[io]({ target: 'draft-2020-12' });
+    made = own ?? toJSONSchema?.call(schema, { io }) ?? toJsonSchema?.call(schema);
   } catch (error) {
     fault = error;
   }
@@ -43,13 +41,9 @@ export function standardSchemaIn(
   // The dialect is that of the whole document.
   if (made) return Object.fromEntries(Object.entries(made).filter(([keyword]) => keyword !== '$schema'));
   const advice = 'Pass jsonSchemaOf, which gets the schema and returns its JSON Schema, or {} to leave it open';
-  throw fault instanceof Error
-    ? new TypeError(
-        `this schema of ${standard.vendor} cannot be written as JSON Schema (${fault.message}). ${advice}.`,
-        { cause: fault },
-      )
-    : new TypeError(
-        `this schema of ${standard.vendor} offers no JSON Schema. ${advice}; for valibot, toJsonSchema of ` +
-          '@valibot/to-json-schema makes it.',
-      );
+  const problem =
+    fault instanceof Error
+      ? `cannot be written as JSON Schema (${fault.message}). ${advice}.`
+      : `offers no JSON Schema. ${advice}; for valibot, toJsonSchema of @valibot/to-json-schema makes it.`;
+  throw new TypeError(`this schema of ${standard.vendor} ${problem}`, { cause: fault });
 }

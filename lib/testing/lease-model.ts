@@ -1,5 +1,4 @@
 import type { Acquisition } from '../idempotency/leases/lease-store';
-import type { KeyView } from './trial';
 
 /** The state of one key. */
 export type LeaseState = { readonly kind: 'free' } | { readonly kind: 'running' | 'done'; readonly token: string };
@@ -14,10 +13,10 @@ export interface Step {
 export type Move = Step | { readonly step: 'expire' };
 
 /** An {@link Acquisition} without its time, or what another step returns. */
-type Answer = boolean | { readonly kind: Acquisition['kind']; readonly token?: string } | undefined;
+export type Answer = boolean | { readonly kind: Acquisition['kind']; readonly token?: string } | undefined;
 
 export const FREE: LeaseState = { kind: 'free' };
-const STEPS = ['acquire', 'renew', 'complete', 'release'] as const;
+export const STEPS = ['acquire', 'renew', 'complete', 'release'] as const;
 
 /** Returns what a move must answer, and the state that it must leave. */
 export function play(state: LeaseState, move: Move): readonly [Answer, LeaseState] {
@@ -41,11 +40,6 @@ export function play(state: LeaseState, move: Move): readonly [Answer, LeaseStat
 /** Returns all steps of these holders. */
 export const stepsOf = (tokens: readonly string[]): Step[] =>
   tokens.flatMap(token => STEPS.map(step => ({ step, token })));
-
-/** Takes a step in a store. */
-export function take(view: KeyView, { step, token }: Step, ms: number): Promise<boolean | Acquisition> {
-  return step === 'release' ? view.release(token) : view[step](token, ms);
-}
 
 /**
  * Generates every order in which three holders can take `depth` steps and time can pass. Holders are named in the order

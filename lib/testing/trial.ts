@@ -1,16 +1,14 @@
 import { AssertionError } from 'node:assert';
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual, inspect } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Acquisition, LeaseStore } from '../idempotency/leases/lease-store';
+import { FREE, play, STEPS, type Answer, type Move, type Step } from './lease-model';
 
 /** Milliseconds: nothing expires while a fact is tried. */
 export const LONG = 60_000;
 /** Milliseconds for something that has to happen soon. */
 const PATIENCE = 10_000;
-
-/** A promise of the contract, and how to try whether a store keeps it. */
-export type Fact = readonly [promise: string, holds: (trial: Trial) => Promise<void>];
 
 /** Two views of the same data, as two processes have them; the same object twice if the store is for one process. */
 export interface TwoViews {
@@ -18,90 +16,61 @@ export interface TwoViews {
   readonly other: LeaseStore;
 }
 
-const METHODS = ['acquire', 'renew', 'complete', 'release'] as const;
+/** One of two processes. */
+export type View = keyof TwoViews;
 
-/** @throws TypeError for a store, of a program without types, that lacks a method which is not optional. */
-export function requireMethods(store: LeaseStore): void {
-  const missing = METHODS.filter(name => typeof (store as Partial<LeaseStore>)[name] !== 'function');
-  if (missing.length > 0)
-    throw new TypeError(
-      `The lease store has no method ${missing.join(' and no method ')}. ` +
-        'Add what is missing: each has acquire, renew, complete and release.',
-    );
-}
-
-/** One key of a store, as one process sees it. Notes each call with its answer, for the message of a failure. */
-export class KeyView {
-  constructor(
-    private readonly store: LeaseStore,
-    private readonly name: string,
-    private readonly key: string,
-    private readonly calls: string[],
-  ) {}
-
-  /** @throws AssertionError if the store answers something else than an Acquisition. */
-  async acquire(token: string, ms: number): Promise<Acquisition> {
-    const answer = (await this.store.acquire(this.key, token, ms)) as Acquisition | undefined;
-    this.note('acquire', [token, ms], answer);
-    if (answer && ['acquired', 'running', 'done'].includes(answer.kind)) return answer;
-    throw broken(`acquire answers { kind: 'acquired' or 'running' or 'done', … }, not ${shown(answer)}.`);
-  }
-
-  async renew(token: string, ms: number): Promise<boolean> {
-    return this.note('renew', [token, ms], await this.store.renew(this.key, token, ms));
-  }
-
-  async complete(token: string, ms: number): Promise<boolean> {
-    return this.note('complete', [token, ms], await this.store.complete(this.key, token, ms));
-  }
-
-  async release(token: string): Promise<boolean> {
-    return this.note('release', [token], await this.store.release(this.key, token));
-  }
-
-  /** @throws Error for a store without `watch`. */
-  async watch(onChange: () => void): Promise<() => void> {
-    if (!this.store.watch)
-      throw new Error('The store has no watch(), which is optional. Pass { watches: false } to leave its facts out.');
-    return this.note('watch', [], await this.store.watch(this.key, onChange));
-  }
-
-  private note<T>(method: string, args: readonly unknown[], answer: T): T {
-    this.calls.push(`${this.name}.${method}(${[this.key, ...args].map(shown).join(', ')}) → ${shown(answer)}`);
-    return answer;
-  }
-}
-
-/** One fact, tried on a key that was never used. Every failure names the promise and the calls that led to it. */
+/**
+ * One promise of the contract, tried on a key that was never used. Notes each call with its answer: every failure names
+ * the promise and the calls that led to it.
+ */
 export class Trial {
-  readonly one: KeyView;
-  readonly other: KeyView;
-  readonly calls: string[] = [];
-
   constructor(
     private readonly promise: string,
     private readonly stores: TwoViews,
     readonly key: string = randomUUID(),
-  ) {
-    ({ one: this.one, other: this.other } = this.at(''));
-  }
+    readonly calls: string[] = [],
+  ) {}
 
-  /** Returns the views of the key that has `suffix` at its end. */
-  at(suffix: string): { readonly one: KeyView; readonly other: KeyView } {
-    const { stores, calls } = this;
-    const key = `${this.key}${suffix}`;
-    return { one: new KeyView(stores.one, 'one', key, calls), other: new KeyView(stores.other, 'other', key, calls) };
-  }
-
-  /** Returns a trial of the same fact, on another key. */
+  /** Returns a trial of the same promise, on another key. */
   again(): Trial {
     return new Trial(this.promise, this.stores);
   }
 
-  /** Compares an answer without its time. */
-  answers(answer: boolean | Acquisition | undefined, expected: unknown): void {
-    const plain = withoutTime(answer);
-    this.holds(isDeepStrictEqual(plain, expected), `The last call answered ${shown(answer)}`, shown(expected));
+  /** Returns a part of this trial, on the key that has `suffix` at its end. */
+  at(suffix: string): Trial {
+    return new Trial(this.promise, this.stores, `${this.key}${suffix}`, this.calls);
+  }
+
+  /** Takes a step. @throws AssertionError if `acquire` answers something else than an Acquisition. */
+  async take(view: View, { step, token }: Step, ms = LONG): Promise<boolean | Acquisition> {
+    const { [view]: store } = this.stores;
+    const answer = await (step === 'release' ? store.release(this.key, token) : store[step](this.key, token, ms));
+    this.note(view, step, step === 'release' ? [token] : [token, ms], answer);
+    const { kind } = Object(answer) as Acquisition;
+    if (step !== 'acquire' || ['acquired', 'running', 'done'].includes(kind)) return answer;
+    throw broken(`acquire answers { kind: 'acquired' or 'running' or 'done', … }, not ${shown(answer)}.`);
+  }
+
+  /** Takes a step. @returns its answer, without the milliseconds that are left. */
+  async answerTo(view: View, step: Step, ms = LONG): Promise<Answer> {
+    const answer = await this.take(view, step, ms);
+    // A row of a database may have another prototype.
+    if (typeof answer !== 'object') return answer;
+    return answer.kind === 'acquired' ? { kind: answer.kind } : { kind: answer.kind, token: answer.token };
+  }
+
+  async expect(expected: Answer, view: View, step: Step, ms = LONG): Promise<void> {
+    const answer = await this.answerTo(view, step, ms);
+    this.holds(isDeepStrictEqual(answer, expected), `The last call answered ${shown(answer)}`, shown(expected));
+  }
+
+  /** @throws Error for a store without `watch`. */
+  async watch(view: View, onChange: () => void): Promise<() => void> {
+    const stop = await this.stores[view].watch?.(this.key, onChange);
+    if (!stop)
+      throw new Error('The store has no watch(), which is optional. Pass { watches: false } to leave its facts out.');
+    this.note(view, 'watch', [], stop);
+    return stop;
   }
 
   holds(isKept: boolean, found: string, expected: string): void {
@@ -110,20 +79,15 @@ export class Trial {
     throw broken([`${this.promise}.`, `${found}; expected ${expected}.`, 'Calls:', ...calls].join('\n  '));
   }
 
-  /** Waits until a watcher was notified. */
-  async notified(change: Promise<void>): Promise<void> {
-    const stop = new AbortController();
-    const late = pause(PATIENCE, true, { signal: stop.signal }).catch(() => false);
-    const isLate = await Promise.race([change.then(() => false), late]);
-    stop.abort();
-    this.holds(!isLate, `onChange was not called within ${PATIENCE} ms`, 'a call');
+  /** Waits until watchers were notified. */
+  async notified(isHeard: () => boolean): Promise<void> {
+    for (const end = performance.now() + PATIENCE; !isHeard() && performance.now() < end;) await pause(5);
+    this.holds(isHeard(), `onChange was not called within ${PATIENCE} ms`, 'a call');
   }
-}
 
-/** Returns a plain object (a row of a database may have another prototype) without the milliseconds that are left. */
-export function withoutTime(answer: boolean | Acquisition | undefined): boolean | object | undefined {
-  if (typeof answer !== 'object') return answer;
-  return answer.kind === 'acquired' ? { kind: answer.kind } : { kind: answer.kind, token: answer.token };
+  private note(view: View, method: string, args: readonly unknown[], answer: unknown): void {
+    this.calls.push(`${view}.${method}(${[this.key, ...args].map(shown).join(', ')}) → ${shown(answer)}`);
+  }
 }
 
 function broken(promise: string): AssertionError {
@@ -131,7 +95,53 @@ function broken(promise: string): AssertionError {
 }
 
 /** Describes a key, a token or an answer for a message. */
-function shown(value: unknown): string {
-  const text = inspect(value, { breakLength: Infinity });
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+const shown = (value: unknown): string => inspect(value, { breakLength: Infinity, maxStringLength: 200 });
+
+/** @throws TypeError for a store, of a program without types, that lacks a method which is not optional. */
+export function trialOf(promise: string, stores: TwoViews): Trial {
+  const both: readonly Partial<LeaseStore>[] = [stores.one, stores.other];
+  const missing = STEPS.filter(name => both.some(store => typeof store[name] !== 'function'));
+  if (missing.length === 0) return new Trial(promise, stores);
+  throw new TypeError(
+    `The lease store has no method ${missing.join(' and no method ')}. ` +
+      'Add what is missing: each has acquire, renew, complete and release.',
+  );
+}
+
+/** Asks who holds the key, at the end of each sequence. */
+export const ASK: Step = { step: 'acquire', token: 'd' };
+
+/** Plays each, so many at one time. Ends with the first failure, when nothing uses the store any more. */
+export async function playAll<T>(all: Iterable<T>, atOnce: number, playOne: (one: T) => Promise<void>): Promise<void> {
+  const left = [...all];
+  const player = async (): Promise<void> => {
+    try {
+      for (let one = left.pop(); one; one = left.pop()) await playOne(one);
+    } finally {
+      left.length = 0;
+    }
+  };
+  const players = await Promise.allSettled(Array.from({ length: atOnce }, player));
+  for (const result of players) if (result.status === 'rejected') throw result.reason;
+}
+
+/**
+ * Plays moves on the key of a trial, in two views by turns, asks who holds it, and compares each answer with the model.
+ * @param before lets time pass before a move, if it is one that needs that.
+ * @param times the milliseconds of each move.
+ */
+export async function playSequence(
+  trial: Trial,
+  moves: readonly Move[],
+  before: (move: Move) => unknown,
+  times: readonly number[] = [],
+): Promise<void> {
+  let state = FREE;
+  for (const [index, move] of [...moves, ASK].entries()) {
+    const [expected, next] = play(state, move);
+    state = next;
+    await before(move);
+    if (move.step === 'expire') trial.calls.push('what is stored expires');
+    else await trial.expect(expected, index % 2 ? 'other' : 'one', move, times[index]);
+  }
 }

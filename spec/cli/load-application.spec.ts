@@ -23,14 +23,8 @@ describe('bindonce openapi finds the application', () => {
       app.post('/orders', bindRequest(dto({ a: int })));
     `;
     writeFileSync(path, start + code);
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [join(root, 'dist/cli/bindonce.js'), 'openapi', path],
-      {
-        encoding: 'utf8',
-        timeout: 60_000,
-      },
-    );
+    const command = [join(root, 'dist/cli/bindonce.js'), 'openapi', path];
+    const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', timeout: 60_000 });
     return { path, status, stdout, stderr };
   }
 
@@ -39,13 +33,10 @@ describe('bindonce openapi finds the application', () => {
 
   it.each([
     ['as app', 'exports.app = app;'],
-    ['as all that is exported', 'module.exports = app;'],
     ['as the default export of a compiled module', `${COMPILED} exports.default = app;`],
     ['as app in the default export of a compiled module', `${COMPILED} exports.default = { app };`],
-    ['as a promise', 'module.exports = Promise.resolve(app);'],
     ['returned from all that is exported', 'module.exports = () => app;'],
     ['returned from the default export of a compiled module', `${COMPILED} exports.default = async () => app;`],
-    ['returned from app', 'exports.app = () => app;'],
     ['returned from createApp, in time', 'exports.createApp = async (options = {}) => app;'],
   ])('of a CommonJS module: %s', (_how, code) => {
     const { status, stdout, stderr } = describeModule(code);
@@ -57,7 +48,6 @@ describe('bindonce openapi finds the application', () => {
     ['a function with a parameter', 'exports.createApp = config => app;'],
     ['a class', 'exports.createApp = class {};'],
     ['a function of another name, which may do anything', 'exports.resetApp = () => app;'],
-    ['nothing', 'setTimeout(() => undefined, 60_000);'],
     ['a default export without one', `${COMPILED} exports.default = null;`],
   ])('or says how to export it: %s', (_what, code) => {
     const { path, status, stderr } = describeModule(code);

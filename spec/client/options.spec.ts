@@ -1,15 +1,11 @@
 import { idempotentFetch, type IdempotentFetchOptions } from '../../lib/client';
 
 it.each<[string, unknown, string]>([
-  ['no object', null, 'options must be an object. A request is made by the function it returns.'],
-  ['a URL', 'http://shop/', 'options must be an object. A request is made by the function it returns.'],
-  [
-    'a promise',
-    Promise.resolve({ prefix: 'a' }),
+  ...[null, 'http://shop/', Promise.resolve({ prefix: 'a' }), [], new Map()].map((one): [string, unknown, string] => [
+    'no object',
+    one,
     'options must be an object. A request is made by the function it returns.',
-  ],
-  ['an array', [], 'options must be an object. A request is made by the function it returns.'],
-  ['a Map', new Map(), 'options must be an object. A request is made by the function it returns.'],
+  ]),
   ['an unknown option', { retries: 3 }, 'there is no option "retries"; there are: storage, prefix, keyLifetime, '],
   ['one that is inherited', { constructor: 1 }, 'there is no option "constructor"; there are: '],
   ...[{ getItem: () => null }, () => undefined, 'disk'].map((storage): [string, unknown, string] => [

@@ -12,29 +12,14 @@ describe.each([307, 308])('a request is sent again, with all of its body, to whe
   it.each<[string, () => IdempotentRequestInit['body'], string | undefined, RegExp]>([
     ['text', () => 'amount: 1 €', 'text/plain;charset=UTF-8', /^amount: 1 €$/],
     ['empty text', () => '', 'text/plain;charset=UTF-8', /^$/],
-    [
-      'parameters',
-      () => new URLSearchParams({ amount: '1' }),
-      'application/x-www-form-urlencoded;charset=UTF-8',
-      /^amount=1$/,
-    ],
-    ['a Blob', () => new Blob(['amount: 1'], { type: 'a/b' }), 'a/b', /^amount: 1$/],
     ['a Blob without a type', () => new Blob(['amount: 1']), undefined, /^amount: 1$/],
     ['bytes', () => new TextEncoder().encode('amount: 1'), undefined, /^amount: 1$/],
     ['a form', form, 'multipart/form-data; boundary=', /name="amount"\r\n\r\n1\r\n/],
   ])('%s', async (_title, body, type, content) => {
-    const arrived: { readonly key: string | undefined; readonly type: string | undefined; readonly text: string }[] =
-      [];
+    const arrived: object[] = [];
     const collect: RequestHandler = (req, res) => {
-      const chunks: Buffer[] = [];
-      req.on('data', (chunk: Buffer) => chunks.push(chunk));
-      req.on('end', () => {
-        const { 'content-type': sentType } = req.headers;
-        arrived.push({
-          key: req.get('Idempotency-Key'),
-          type: sentType,
-          text: Buffer.concat(chunks).toString(),
-        });
+      void new Response(req as never).text().then(text => {
+        arrived.push({ key: req.get('Idempotency-Key'), type: req.headers['content-type'], text });
         res.sendStatus(201);
       });
     };

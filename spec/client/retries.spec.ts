@@ -56,28 +56,10 @@ describe('an attempt is repeated, with the same key, after', () => {
 });
 
 describe('an answer is definite, and not asked for again, if it is', () => {
-  it.each([200, 301, 400, 401, 404, 409, 410, 413, 422, 500, 501])('%d', async status => {
-    const { url, keys } = await service([answer(status)]);
-    const { response, attempts } = await client()(url, { ...payment(), redirect: 'manual' });
-    expect([response.status, attempts, keys.length]).toEqual([status, 1, 1]);
-  });
-
-  it('a 500 of the handler, which is stored', async () => {
-    const { url, charges } = await service([], { work: () => 500 });
-    const { response, attempts } = await client()(url, payment());
-    expect([response.status, await response.json(), attempts, charges()]).toEqual([500, { charge: 1 }, 1, 1]);
-  });
-
   it('a replay, whatever its status', async () => {
     const { url, charges } = await service([], { work: () => 503 });
     const { response, replayed, attempts } = await client()(url, payment());
     expect([response.status, replayed, attempts, charges()]).toEqual([503, true, 2, 1]);
-  });
-
-  it('a 409 that says that the response is lost', async () => {
-    const { url, keys } = await service([problem('response-unavailable', 409)]);
-    const { response, attempts } = await client()(url, payment());
-    expect([response.status, attempts, keys.length]).toEqual([409, 1, 1]);
   });
 
   it('marked as a replay by another header', async () => {
@@ -226,19 +208,13 @@ describe('the client gives up', () => {
   });
 
   it.each([
-    ['a code, as of a host with several addresses', { name: 'AggregateError', message: '', code: 'ECONNREFUSED' }],
-    ['a message', { name: 'Error', message: 'ECONNREFUSED' }],
-  ])('with the reason that fetch gives as its cause: %s', async (_title, cause) => {
+    [{ name: 'AggregateError', message: '', code: 'ECONNREFUSED' }, ': ECONNREFUSED)'],
+    [{ name: 'Error', message: 'ECONNREFUSED' }, ': ECONNREFUSED)'],
+    [{ message: 7 }, ')'],
+  ])('with the reason that fetch gives as its cause: %j', async (cause, reason) => {
     const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
     await expect(client({ fetch, ...longPauses })('http://shop/', payment())).rejects.toMatchObject({
-      message: expect.stringContaining('there was no answer (TypeError: fetch failed: ECONNREFUSED)') as string,
-    });
-  });
-
-  it('without a reason that has no text', async () => {
-    const fetch = () => Promise.reject(new TypeError('Failed to fetch', { cause: { message: 7 } }));
-    await expect(client({ fetch, ...longPauses })('http://shop/', payment())).rejects.toMatchObject({
-      message: expect.stringContaining('there was no answer (TypeError: Failed to fetch), and') as string,
+      message: expect.stringContaining(`there was no answer (TypeError: fetch failed${reason}`) as string,
     });
   });
 });

@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { retryAfter } from '../../lib/client/time.js';
+import { answerIn } from '../../lib/client/answer.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12, 0, 0);
+
+/** The pause that a 503 with these headers asks for. */
+const pauseOf = (headers: Record<string, string>): number | undefined =>
+  answerIn(new Response(null, { status: 503, headers }), '', 'Replayed').pause;
 
 beforeEach(() => {
   jest.spyOn(Date, 'now').mockReturnValue(NOW);
@@ -21,16 +25,16 @@ it.each([
   ['1.5', 0],
   ['soon', 0],
 ])('Retry-After: %s is %d ms', (value, ms) => {
-  expect(retryAfter(new Response(null, { headers: { 'Retry-After': value } }))).toBe(ms);
+  expect(pauseOf({ 'Retry-After': value })).toBe(ms);
 });
 
 it('no Retry-After is 0 ms', () => {
-  expect(retryAfter(new Response())).toBe(0);
+  expect(pauseOf({})).toBe(0);
 });
 
 it("a date counts from the server's own, whatever the clock of the client says", () => {
   const headers = { 'Retry-After': 'Sun, 22 Nov 2026 18:00:30 GMT', Date: 'Sun, 22 Nov 2026 18:00:00 GMT' };
-  expect(retryAfter(new Response(null, { headers }))).toBe(30_000);
+  expect(pauseOf(headers)).toBe(30_000);
 });
 
 it('a limit holds although the garbage is collected meanwhile, which Node 20 would take it for', () => {

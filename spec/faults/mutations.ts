@@ -20,7 +20,7 @@ export interface Mutation extends Edit {
 export const mutations: readonly Mutation[] = [
   {
     title: 'complete does not look who has the lease (no fence)',
-    file: 'idempotency/stores/redis/scripts.js',
+    file: 'idempotency/stores/redis/leases.js',
     line: "if held and string.sub(held, 3) ~= ARGV[2] then return 0 end\nredis.call('SET'",
     broken: "redis.call('SET'",
     // The lease is asked for first where it may have expired.
@@ -30,7 +30,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'release does not look whose the lease is',
-    file: 'idempotency/stores/redis/scripts.js',
+    file: 'idempotency/stores/redis/leases.js',
     line: "if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end\nredis.call('DEL'",
     broken: "redis.call('DEL'",
     storm: ['--only', 'stalled', '--only', 'paused', '--faults', '10'],
@@ -70,14 +70,14 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'acquire looks first and sets then',
     file: 'idempotency/stores/redis/leases.js',
-    line: "const [kind, ...rest] = (await this.run('acquire'",
+    line: "const [kind, ...rest] = (await ask('acquire'",
     broken: `const look = "return redis.call('GET', KEYS[1])";
-        if (!await this.client.evaluate(look, this.prefix + key, [])) {
+        if (!await borrowed.evaluate(look, prefix + key, [])) {
             const set = "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])";
-            await this.client.evaluate(set, this.prefix + key, ['r:' + token, String(ms)]);
+            await borrowed.evaluate(set, prefix + key, ['r:' + token, String(ms)]);
             return { kind: 'acquired' };
         }
-        const [kind, ...rest] = (await this.run('acquire'`,
+        const [kind, ...rest] = (await ask('acquire'`,
     storm: ['--only', 'none'],
     verdict: /ran again for no reason/,
   },

@@ -21,13 +21,13 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_685, 50, ['idempotency']],
+  idempotency: [3_320, 42, ['idempotency']],
   body: [937, 12, ['body']],
-  binding: [5_725, 96, ['binding']],
-  openapi: [1_265, 16, ['openapi']],
-  client: [560, 9, ['client', 'client.ts']],
-  cli: [290, 8, ['cli']],
-  testing: [595, 11, ['testing', 'testing.ts']],
+  binding: [4_800, 60, ['binding']],
+  openapi: [1_100, 14, ['openapi']],
+  client: [455, 8, ['client', 'client.ts']],
+  cli: [250, 5, ['cli']],
+  testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
     735,
     16,

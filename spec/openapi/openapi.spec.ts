@@ -39,108 +39,69 @@ import {
 import { ask } from '../support/ask';
 import { documentOf, info, operationOf, placesIn, type Operation } from '../support/described';
 
+const KINDS: Readonly<Record<string, string>> = {
+  'application/json': 'json',
+  'multipart/form-data': 'form',
+  'application/x-www-form-urlencoded': 'urlencoded',
+};
+const forms = { options: { allowFormData: { urlEncoded: true } } } as const;
+const multipart = { options: { allowFormData: true } } as const;
+const get = { method: 'get' } as const;
+
+/** The places of all values of a dto, of a body that is one named schema those of that. */
+async function placesOf(Dto: AnyType, options: Parameters<typeof operationOf>[1]): Promise<string> {
+  const operation = await operationOf(Dto, options);
+  const contents = Object.entries(operation.requestBody?.content ?? {}).map(([type, content]) => {
+    const { $ref = '' } = content.schema as { $ref?: string };
+    return [KINDS[type] ?? type, { schema: operation.schemas[$ref.split('/').at(-1) ?? ''] ?? content.schema }];
+  });
+  const requestBody = { required: true, content: Object.fromEntries(contents) as never };
+  return placesIn({ ...operation, requestBody }).join(', ');
+}
+
 describe('openapi()', () => {
   class Line extends dto({ sku: string, quantity: int }) {}
 
-  it.each<[string, AnyType, object, string[]]>([
+  it.each<[string, AnyType, object]>([
+    ['json a, json b?', dto({ a: string, b: optional(int) }), {}],
+    ['query a', dto({ a: string }), get],
+    ['path ID, json a', dto({ id: guid, a: int }), { path: '/:ID' }],
+    ['query q?', dto({ q: queryParam(bool, { default: false }) }), {}],
+    ['query q', dto({ q: queryParam(bool, { default: false, required: true }) }), {}],
+    ['header X-H, cookie c', dto({ h: fromHeader(string, { name: 'X-H' }), c: fromCookie(string) }), {}],
+    ['json b?', dto({ a: fromHeader(string, { name: 'Authorization' }), b: optional(string) }), {}],
+    ['json a', dto({ sub: fromClaim(string), may: hasPermission('x', { required: false }), a: int }), {}],
+    ['json sub?', dto({ sub: fromClaim(string, { required: false }) }), {}],
+    ['', dto({ sub: fromClaim(string, { required: false, fallback: false }) }), {}],
     [
-      'a field in the JSON body',
-      dto({ a: string, b: optional(int) }),
-      {},
-      ['application/json a', 'application/json b?'],
-    ],
-    ['a field in the query of a GET', dto({ a: string }), { method: 'get' }, ['query a']],
-    [
-      'a field in the path that names it',
-      dto({ id: guid, a: int }),
-      { path: '/:ID' },
-      ['path ID', 'application/json a'],
-    ],
-    ['a query parameter', dto({ q: queryParam(bool, { default: false }) }), {}, ['query q?']],
-    ['one that is required', dto({ q: queryParam(bool, { default: false, required: true }) }), {}, ['query q']],
-    [
-      'a header and a cookie',
-      dto({ h: fromHeader(string, { name: 'X-H' }), c: fromCookie(string) }),
-      {},
-      ['header X-H', 'cookie c'],
-    ],
-    [
-      'no header that is described elsewhere',
-      dto({ a: fromHeader(string, { name: 'Authorization' }), b: optional(string) }),
-      {},
-      ['application/json b?'],
-    ],
-    [
-      'no claim and no permission',
-      dto({ sub: fromClaim(string), may: hasPermission('x', { required: false }), a: int }),
-      {},
-      ['application/json a'],
-    ],
-    [
-      'an optional claim where it may be sent instead',
-      dto({ sub: fromClaim(string, { required: false }) }),
-      {},
-      ['application/json sub?'],
-    ],
-    [
-      'no optional claim without a fallback',
-      dto({ sub: fromClaim(string, { required: false, fallback: false }) }),
-      {},
-      [],
-    ],
-    [
-      'names of a naming policy and of bindFrom',
+      'json unit_price, json AT',
       dto({ unitPrice: field(int, { bindFrom: 'p' }), at: field(int, { jsonPropertyName: 'AT' }) }),
       { options: { propertyNamingPolicy: 'snake_case' } },
-      ['application/json unit_price', 'application/json AT'],
     ],
-    ['names of bindFrom in a query', dto({ unitPrice: field(int, { bindFrom: 'p' }) }), { method: 'get' }, ['query p']],
+    ['query p', dto({ unitPrice: field(int, { bindFrom: 'p' }) }), get],
     [
-      'the names of fromQuery',
+      'query page?, query sort?',
       dto({ all: fromQuery(dto({ page: field(int, { default: 1 }), sort: optional(string) })) }),
-      { method: 'get' },
-      ['query page?', 'query sort?'],
+      get,
     ],
+    ['form title, form picture', dto({ all: fromForm(dto({ title: string, picture: file })) }), multipart],
     [
-      'the names of fromForm',
-      dto({ all: fromForm(dto({ title: string, picture: file })) }),
-      { options: { allowFormData: true } },
-      ['multipart/form-data title', 'multipart/form-data picture'],
-    ],
-    [
-      'files in a multipart form only',
+      'form title, form picture',
       dto({ title: formField(string), picture: file }),
       { options: { allowFormData: { urlEncoded: true } } },
-      ['multipart/form-data title', 'multipart/form-data picture'],
     ],
+    ['json a, form a, urlencoded a', dto({ a: int }), forms],
+    ['path other, json a?', dto({ a: optional(int) }), { path: '/:other' }],
+    ['json a, json b', dto({ a: jsonField(int), b: int }), {}],
+    ['query b, json a', dto({ a: jsonField(int), b: int }), get],
     [
-      'fields in every kind of body that the endpoint takes',
-      dto({ a: int }),
-      { options: { allowFormData: { urlEncoded: true } } },
-      ['application/json a', 'multipart/form-data a', 'application/x-www-form-urlencoded a'],
-    ],
-    [
-      'a path parameter that the dto lacks',
-      dto({ a: optional(int) }),
-      { path: '/:other' },
-      ['path other', 'application/json a?'],
-    ],
-    [
-      'what is read from JSON alone in JSON',
-      dto({ a: jsonField(int), b: int }),
-      {},
-      ['application/json a', 'application/json b'],
-    ],
-    ['that of a GET, too', dto({ a: jsonField(int), b: int }), { method: 'get' }, ['query b', 'application/json a']],
-    [
-      'fields where fieldSources says',
+      'path id, json a, json id',
       dto({ a: int, id: int }),
       { path: '/:id', method: 'get', options: { fieldSources: ['json'] } },
-      ['path id', 'application/json a', 'application/json id'],
     ],
-    ['a wildcard', dto({ rest: routeParam(list(string)) }), { path: '/*rest', method: 'get' }, ['path rest']],
-  ])('places %s', async (_what, Dto, options, places) => {
-    expect(placesIn(await operationOf(Dto, options))).toEqual(places);
+    ['path rest', dto({ rest: routeParam(list(string)) }), { path: '/*rest', method: 'get' }],
+  ])('places %s', async (places, Dto, options) => {
+    expect(await placesOf(Dto, options)).toBe(places);
   });
 
   it.each<[string, AnyType, object]>([
@@ -351,66 +312,32 @@ describe('openapi()', () => {
     class Money {
       constructor(readonly text: string) {}
     }
-    const forms = { options: { allowFormData: { urlEncoded: true } } } as const;
 
-    it.each<[string, AnyType, object, string[]]>([
+    it.each<[string, AnyType, object]>([
       [
-        'headers of one name',
+        'header X-A',
         dto({ a: fromHeader(string, { name: 'X-A', required: false }), b: fromHeader(string, { name: 'x-a' }) }),
         {},
-        ['header X-A'],
       ],
       [
-        'query parameters of one name in two spellings',
+        'query q, query r',
         dto({ a: queryParam(int, { bindFrom: 'q' }), all: fromQuery(dto({ Q: optional(int), r: string })) }),
-        { method: 'get' },
-        ['query q', 'query r'],
+        get,
       ],
+      ['form q', dto({ a: formField(int, { bindFrom: 'q' }), b: formField(int, { bindFrom: 'Q' }) }), multipart],
       [
-        'form fields of one name',
-        dto({ a: formField(int, { bindFrom: 'q' }), b: formField(int, { bindFrom: 'Q' }) }),
-        { options: { allowFormData: true } },
-        ['multipart/form-data q'],
-      ],
-      [
-        'a path parameter that two properties read',
+        'path id',
         dto({ a: routeParam(int, { bindFrom: 'id' }), b: routeParam(int, { bindFrom: 'id' }) }),
         { path: '/:id' },
-        ['path id'],
       ],
+      ['path id, json id', dto({ id: field(int, { jsonRequired: true }) }), { path: '/:id' }],
+      ['json a, json b', dto({ a: field(optional(int), { jsonRequired: true }), b: int }), forms],
+      ['json a', dto({ a: field(int, { jsonRequired: true }) }), get],
+      ['json a', dto({ a: field(int, { dontBind: ['query'] }) }), get],
+      ['query a', dto({ text: plainText(), a: int }), forms],
+      ['query a, json sku, json quantity', dto({ body: fromBody(Line), a: int }), forms],
       [
-        'a path parameter that the JSON body must have, too',
-        dto({ id: field(int, { jsonRequired: true }) }),
-        { path: '/:id' },
-        ['path id', 'application/json id'],
-      ],
-      [
-        'a field that JSON must have, which no form can',
-        dto({ a: field(optional(int), { jsonRequired: true }), b: int }),
-        forms,
-        ['application/json a', 'application/json b'],
-      ],
-      [
-        'a field of a GET that JSON must have',
-        dto({ a: field(int, { jsonRequired: true }) }),
-        { method: 'get' },
-        ['application/json a'],
-      ],
-      [
-        'a field of a GET that does not bind from the query',
-        dto({ a: field(int, { dontBind: ['query'] }) }),
-        { method: 'get' },
-        ['application/json a'],
-      ],
-      ['other fields beside plain text, which no text holds', dto({ text: plainText(), a: int }), forms, ['query a']],
-      [
-        'other fields beside a whole body',
-        dto({ body: fromBody(Line), a: int }),
-        forms,
-        ['query a', 'application/json sku', 'application/json quantity'],
-      ],
-      [
-        'other fields beside a whole form, which are not bound from it',
+        'query a, query b?, path c, form title',
         dto({
           form: fromForm(dto({ title: string })),
           a: int,
@@ -418,69 +345,31 @@ describe('openapi()', () => {
           c: field(int, { dontBind: ['query'] }),
         }),
         { path: '/:c', options: { allowFormData: true } },
-        ['query a', 'query b?', 'path c', 'multipart/form-data title'],
       ],
+      ['json a', dto({ form: fromForm(optional(dto({ title: string }))), a: int }), {}],
+      ['query a, form f, form b', dto({ f: file, a: field(int, { dontBind: ['form'] }), b: int }), multipart],
+      ['json a, json b', dto({ f: optional(file), a: field(int, { dontBind: ['form'] }), b: int }), multipart],
+      ['query tags?, query a', dto({ all: fromQuery(dto({ tags: list(string), a: int })) }), get],
       [
-        'other fields beside a whole form that may be missing, where no form is accepted',
-        dto({ form: fromForm(optional(dto({ title: string }))), a: int }),
-        {},
-        ['application/json a'],
-      ],
-      [
-        'a field that no form holds, beside a file',
-        dto({ f: file, a: field(int, { dontBind: ['form'] }), b: int }),
-        { options: { allowFormData: true } },
-        ['query a', 'multipart/form-data f', 'multipart/form-data b'],
-      ],
-      [
-        'a field that no form holds, beside a file that may be missing',
-        dto({ f: optional(file), a: field(int, { dontBind: ['form'] }), b: int }),
-        { options: { allowFormData: true } },
-        ['application/json a', 'application/json b'],
-      ],
-      [
-        'lists of a whole form or query, which are empty if they are not sent',
-        dto({ all: fromQuery(dto({ tags: list(string), a: int })) }),
-        { method: 'get' },
-        ['query tags?', 'query a'],
-      ],
-      [
-        'files of a nested dto, which JSON cannot hold, nor an urlencoded form',
+        'form title, form cover.number, form cover.picture',
         dto({ form: fromForm(dto({ title: string, cover: Page })) }),
         forms,
-        ['multipart/form-data title', 'multipart/form-data cover.number', 'multipart/form-data cover.picture'],
       ],
       [
-        'names that a nested dto does not bind from the source',
+        'query b',
         dto({ all: fromQuery(dto({ a: field(int, { dontBind: ['query'], required: false }), b: int })) }),
-        { method: 'get' },
-        ['query b'],
+        get,
       ],
       [
-        'a type that a value parser alone reads, which JSON cannot hold',
+        'query a, json b',
         dto({ a: field(Money), b: int }),
         {
           options: { valueParsers: [valueParserFor(Money, text => ({ success: true, value: new Money(text ?? '') }))] },
         },
-        ['query a', 'application/json b'],
       ],
-      [
-        'a schema that may be missing',
-        dto({ a: field(z.string().optional()), b: field(z.string()) }),
-        {},
-        ['application/json a?', 'application/json b'],
-      ],
-    ])('%s', async (_what, Dto, options, places) => {
-      const operation = await operationOf(Dto, options);
-      const { content } = operation.requestBody ?? {};
-      const [body] = Object.values(content ?? {});
-      const { $ref = '' } = (body?.schema ?? {}) as { $ref?: string };
-      const whole = operation.schemas[$ref.split('/').at(-1) ?? ''];
-      const requestBody = operation.requestBody && {
-        ...operation.requestBody,
-        content: whole ? { 'application/json': { schema: whole } } : (content ?? {}),
-      };
-      expect(placesIn({ ...operation, requestBody } as Operation)).toEqual(places);
+      ['json a?, json b', dto({ a: field(z.string().optional()), b: field(z.string()) }), {}],
+    ])('%s', async (places, Dto, options) => {
+      expect(await placesOf(Dto, options)).toBe(places);
     });
 
     it.each<[string, AnyType, object, object]>([
@@ -549,78 +438,50 @@ describe('openapi()', () => {
     });
   });
 
-  it.each<[string, () => unknown, string]>([
+  const of = (options: unknown, app: unknown = express()): unknown => openapi(app as never, options as OpenApiOptions);
+  const posting = (...handlers: unknown[]): unknown =>
+    of({ info }, express().post('/', ...(handlers as RequestHandler[])));
+  const example = "Write openapi(app, { info: { title: 'Orders', version: '1.0.0' } }).";
+  const noRouter = 'must be an Express application or router, not';
+
+  it.each<[() => unknown, string]>([
+    [() => of({ info }, {}), `openapi: the first argument ${noRouter} an object. Pass what express() or `],
     [
-      'something that is not an application',
-      () => openapi({} as never, { info }),
-      'openapi: the first argument must be an Express application or router, not an object. Pass what express() or ',
+      () => of({ info, mounts: { '/a': null } }),
+      `openapi: /a in the option mounts ${noRouter} null. Pass what express()`,
     ],
+    [() => of(undefined), `openapi: the options are missing. ${example}`],
+    [() => of({}), `openapi: the option info is missing. ${example}`],
     [
-      'a mount that is not a router',
-      () => openapi(express(), { info, mounts: { '/a': null as never } }),
-      'openapi: /a in the option mounts must be an Express application or router, not null. Pass what express() or ',
+      () => of({ info: { title: 'Orders' } }),
+      'openapi: info must be { title, version }, not an object with title. Write',
     ],
+    [() => of({ inf: info }), 'openapi: there is no option "inf"; did you mean "info"? Write openapi(app, { info: {'],
+    [() => of(express(), { info }), 'openapi: options must be an object, not a function. Write openapi(app, { info: {'],
+    [() => of({ info, title: 'x' }), 'openapi: there is no option "title"'],
     [
-      'a schema that JSON Schema cannot say',
-      () => openapi(express().post('/', bindRequest(dto({ a: field(list(dto({ at: z.date() }))) }))), { info }),
+      () => posting(bindRequest(dto({ a: field(list(dto({ at: z.date() }))) }))),
       'openapi: POST /: property a: property at: this schema of zod cannot be written as JSON Schema (Date cannot be ' +
         'represented in JSON Schema). Pass jsonSchemaOf',
     ],
     [
-      'a response that JSON Schema cannot say',
-      () => openapi(express().get('/', bindRequest(dto({}), { responses: { 200: z.date() } })), { info }),
-      'openapi: GET /: response 200: this schema of zod cannot be written as JSON Schema',
+      () => posting(bindRequest(dto({}), { responses: { 200: z.date() } })),
+      'openapi: POST /: response 200: this schema of zod cannot be written as JSON Schema',
     ],
+    [() => posting(idempotency({ swaggerHeaderType: class Key {} })), 'openapi: POST /: '],
     [
-      'two endpoints of one name',
-      () => {
-        const app = express();
-        for (const path of ['/a', '/b']) app.get(path, bindRequest(dto({ a: int }), { openapi: { operationId: 'x' } }));
-        return openapi(app, { info });
-      },
-      'openapi: GET /a and GET /b have the same operationId, "x". Give each endpoint one of its own, or none.',
-    ],
-    [
-      'no options',
-      () => openapi(express(), undefined as unknown as OpenApiOptions),
-      "openapi: the options are missing. Write openapi(app, { info: { title: 'Orders', version: '1.0.0' } }).",
-    ],
-    [
-      'no info',
-      () => openapi(express(), {} as OpenApiOptions),
-      "openapi: the option info is missing. Write openapi(app, { info: { title: 'Orders', version: '1.0.0' } }).",
-    ],
-    [
-      'info without a version',
-      () => openapi(express(), { info: { title: 'Orders' } } as OpenApiOptions),
-      'openapi: info must be { title, version }, not an object with title. Write openapi(app, { info: {',
-    ],
-    [
-      'another name for info',
-      () => openapi(express(), { inf: info } as unknown as OpenApiOptions),
-      'openapi: there is no option "inf"; did you mean "info"? Write openapi(app, { info: {',
-    ],
-    [
-      'the application after its options',
-      () => openapi({ info } as never, express() as unknown as OpenApiOptions),
-      'openapi: options must be an object, not a function. Write openapi(app, { info: {',
-    ],
-    [
-      'an unknown option',
-      () => openapi(express(), { info, title: 'x' } as OpenApiOptions),
-      'openapi: there is no option "title"',
-    ],
-    [
-      'an unknown option of an operation',
       () => bindRequest(dto({ a: int }), { openapi: { sumary: 'x' } as object }),
       'bindRequest: openapi: there is no option "sumary"; did you mean "summary"?',
     ],
     [
-      'a type of the key that nothing reads',
-      () => openapi(express().post('/', idempotency({ swaggerHeaderType: class Key {} })), { info }),
-      'openapi: POST /: ',
+      () => {
+        const app = express();
+        for (const path of ['/a', '/b']) app.get(path, bindRequest(dto({ a: int }), { openapi: { operationId: 'x' } }));
+        return of({ info }, app);
+      },
+      'openapi: GET /a and GET /b have the same operationId, "x". Give each endpoint one of its own, or none.',
     ],
-  ])('refuses %s', (_what, make, message) => {
+  ])('refuses %s: %s', (make, message) => {
     expect(make).toThrow(message);
   });
 

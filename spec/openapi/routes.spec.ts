@@ -123,103 +123,48 @@ describe('openapi() tells the truth about the paths of', () => {
   const mounts5: Record<string, express.Router> = {};
   const named5 = router().post('/', bound, ends);
 
-  it.each<[string, (app: express.Express) => unknown, string[], typeof express?, OpenApiOptions['mounts']?]>([
-    ['braces in a path', app => app.get('/a\\{b\\}', bound), ['get /a%7Bb%7D']],
-    ['braces in a path of Express 4', app => app.get('/{b}', bound), ['get /%7Bb%7D'], old],
-    ['a quoted name', app => app.get('/:"a/b}"', bound), ['get /{a_b_} a_b_']],
+  it.each<[string, (app: express.Express) => unknown, typeof express?, OpenApiOptions['mounts']?]>([
+    ['get /a%7Bb%7D', app => app.get('/a\\{b\\}', bound)],
+    ['get /%7Bb%7D', app => app.get('/{b}', bound), old],
+    ['get /{a_b_} a_b_', app => app.get('/:"a/b}"', bound)],
     [
-      'one path under two names',
+      'get /{id} id, post /{id} id',
       app => app.get('/:id', bound).post('/:order', bindRequest(dto({ order: routeParam(int) }))),
-      ['get /{id} id', 'post /{id} id'],
     ],
+    ['post /a/b key', app => app.use('/a', router().use(guard)).post('/a/b', bound)],
+    ['post /{id2}/{id}/a id2 id key', app => app.use('/:id', router().use('/:id/a', guard).post('/:id/a', bound))],
+    ['post /a key', app => app.post('/a', guard, ends).post('/a', bindRequest(dto({ h: fromHeader(string) })), ends)],
+    ['get /a/, get /b/', app => app.get('/a/', bound, ends).use('/b/', router().get('/', bound))],
+    ['post /b', app => app.use('/a', router().use(guard)).post('/b', bound, ends)],
+    ['', app => app.post('/a', guard).post('/a', hidden, ends)],
+    ['get /{0} 0, get /b/{0} 0', app => app.get('*', bound).use('/b', old.Router().get('*', bound)), old],
+    ['get /{a}/{b} a? b a', app => app.use('/:a', router().get('/:b', bindRequest(dto({ a: optional(int), b: int }))))],
+    ['get /{id2}/{id} id2 id', app => app.use('/:id', router({ mergeParams: true }).get('/:id', bound))],
+    ['get /a', app => app.use(((one: express.Router) => one.get('/a', bound).use('/b', one))(router()))],
+    ['post /a/{y}/b y key', app => app.use('/a/:x', guard).post('/a/:y/b', bound)],
+    ['post /A/b key', app => app.use('/a/*rest', guard).post('/A/b', bound)],
+    ['post /a/b key', app => app.use(/^\/a/, guard).post('/a/b', bound)],
+    ['post /a/b, post /a/{x} x', app => app.use('/a/c', guard).post('/a/b', bound).post('/a/:x', bound)],
+    ['post /b key', app => app.use(['/a', '/b'], guard).post('/b', bound), old],
+    ['post /{id}/a id key', app => app.use('/:id(\\d+)', guard).post('/:id(\\d+)/a', bound), old],
+    ['get /m/x, get /m/{o}/x o', app => app.use('/m/:o(\\d+)?', old.Router().get('/x', bound)), old],
+    ['get /{id} id', app => app.get('/:id((a|b)c)', bound), old],
+    ['get /{a} a, get /{a}.{b} a b', app => app.get('/:a.:b?', bound), old],
+    ['', app => app.get('/a(bc)?', bound).get('/ab+', bound).get('/a?b', bound), old],
+    ['', app => app.use('/a(bc)?', router().get('/x', bound)).use('/:a-:b', router().get('/x', bound)), old],
     [
-      'a route behind a key in another router',
-      app => app.use('/a', router().use(guard)).post('/a/b', bound),
-      ['post /a/b key'],
-    ],
-    [
-      'a key below a name twice',
-      app => app.use('/:id', router().use('/:id/a', guard).post('/:id/a', bound)),
-      ['post /{id2}/{id}/a id2 id key'],
-    ],
-    [
-      'a route behind one that takes no `next`',
-      app => app.post('/a', guard, ends).post('/a', bindRequest(dto({ h: fromHeader(string) })), ends),
-      ['post /a key'],
-    ],
-    [
-      'a slash at the end, as it is declared',
-      app => app.get('/a/', bound, ends).use('/b/', router().get('/', bound)),
-      ['get /a/', 'get /b/'],
-    ],
-    ['a key in a router beside it', app => app.use('/a', router().use(guard)).post('/b', bound, ends), ['post /b']],
-    ['a hidden route behind a key', app => app.post('/a', guard).post('/a', hidden, ends), []],
-    [
-      'a wildcard alone, in Express 4',
-      app => app.get('*', bound).use('/b', old.Router().get('*', bound)),
-      ['get /{0} 0', 'get /b/{0} 0'],
-      old,
-    ],
-    [
-      'a router that does not see the parameters before it',
-      app => app.use('/:a', router().get('/:b', bindRequest(dto({ a: optional(int), b: int })))),
-      ['get /{a}/{b} a? b a'],
-    ],
-    [
-      'a name twice',
-      app => app.use('/:id', router({ mergeParams: true }).get('/:id', bound)),
-      ['get /{id2}/{id} id2 id'],
-    ],
-    [
-      'a router in itself',
-      app => app.use(((one: express.Router) => one.get('/a', bound).use('/b', one))(router())),
-      ['get /a'],
-    ],
-    ['a key on a pattern', app => app.use('/a/:x', guard).post('/a/:y/b', bound), ['post /a/{y}/b y key']],
-    ['a key on a wildcard', app => app.use('/a/*rest', guard).post('/A/b', bound), ['post /A/b key']],
-    ['a key on a regular expression', app => app.use(/^\/a/, guard).post('/a/b', bound), ['post /a/b key']],
-    [
-      'a key on another path',
-      app => app.use('/a/c', guard).post('/a/b', bound).post('/a/:x', bound),
-      ['post /a/b', 'post /a/{x} x'],
-    ],
-    ['a key on several paths', app => app.use(['/a', '/b'], guard).post('/b', bound), ['post /b key'], old],
-    [
-      'a key on a parameter of digits',
-      app => app.use('/:id(\\d+)', guard).post('/:id(\\d+)/a', bound),
-      ['post /{id}/a id key'],
-      old,
-    ],
-    [
-      'a router behind digits that may be missing',
-      app => app.use('/m/:o(\\d+)?', old.Router().get('/x', bound)),
-      ['get /m/x', 'get /m/{o}/x o'],
-      old,
-    ],
-    ['a pattern in a pattern', app => app.get('/:id((a|b)c)', bound), ['get /{id} id'], old],
-    ['an optional part with a dot', app => app.get('/:a.:b?', bound), ['get /{a} a', 'get /{a}.{b} a b'], old],
-    ['parts of a regular expression', app => app.get('/a(bc)?', bound).get('/ab+', bound).get('/a?b', bound), [], old],
-    [
-      'a mount with parts of one',
-      app => app.use('/a(bc)?', router().get('/x', bound)).use('/:a-:b', router().get('/x', bound)),
-      [],
-      old,
-    ],
-    [
-      'names that others have by default',
+      'get /x as getX2, get /y as getX',
       app =>
         app.get('/x', bound).get('/y', bindRequest(dto({ q: optional(int) }), { openapi: { operationId: 'getX' } })),
-      ['get /x as getX2', 'get /y as getX'],
     ],
     [
-      'a router at paths that Express 4 does not tell',
+      'post /a, post /abc, post /e',
       app => app.use('/a(bc)?', named4).use('/e', named4),
-      ['post /a', 'post /abc', 'post /e'],
       old,
       { '/a': named4, '/abc': named4 },
     ],
     [
-      'a router in a router, at paths that Express 5.0 to 5.2 do not keep',
+      'post /c/d, post /c/d/e key',
       app => {
         const outer = router().use('/d', named5).use('/d/e', guard, named5);
         app.use('/c', outer);
@@ -227,39 +172,23 @@ describe('openapi() tells the truth about the paths of', () => {
           for (const layer of stack) delete (layer as { rawPath?: unknown }).rawPath;
         Object.assign(mounts5, { '/c': outer, '/c/d': named5, '/c/d/e': named5 });
       },
-      ['post /c/d', 'post /c/d/e key'],
       express,
       mounts5,
     ],
+    ['post /c, post /d/{x} x, post /e', app => app.use(['/c', '/d/:x', '/e'], named4), old],
     [
-      'a router at several paths in Express 4',
-      app => app.use(['/c', '/d/:x', '/e'], named4),
-      ['post /c', 'post /d/{x} x', 'post /e'],
-      old,
-    ],
-    [
-      'a router at paths that Express 5.0 to 5.2 do not keep',
+      'post /c, post /d, post /e key',
       app => {
         app.use(['/c', '/d'], named5).use('/e', guard, named5);
         for (const layer of app.router.stack) delete (layer as { rawPath?: unknown }).rawPath;
       },
-      ['post /c', 'post /d', 'post /e key'],
       express,
       { '/c': named5, '/d': named5, '/e': named5 },
     ],
-    [
-      'two parts that may be missing, of which the first is filled first',
-      app => app.get('{/:a}{/:b}', bound, ends),
-      ['get /', 'get /{a} a', 'get /{a}/{b} a b'],
-    ],
-    [
-      'the same in Express 4',
-      app => app.get('/:a?/:b?', bound, ends),
-      ['get /', 'get /{a} a', 'get /{a}/{b} a b'],
-      old,
-    ],
-    ['one endpoint at two paths', app => app.get(['/a', '/b'], named), ['get /a as x', 'get /b as x2']],
-  ])('%s', (_what, mount, expected, version = express, mounts = {}) => {
+    ['get /, get /{a} a, get /{a}/{b} a b', app => app.get('{/:a}{/:b}', bound, ends)],
+    ['get /, get /{a} a, get /{a}/{b} a b', app => app.get('/:a?/:b?', bound, ends), old],
+    ['get /a as x, get /b as x2', app => app.get(['/a', '/b'], named)],
+  ])('%s', (...[expected, mount, version = express, mounts = {}]) => {
     const app = version();
     mount(app);
     const found = Object.entries(documentOf(app, { mounts }).paths).flatMap(([path, operations]) =>
@@ -272,7 +201,7 @@ describe('openapi() tells the truth about the paths of', () => {
         return [method, path, ...others, ...id].join(' ');
       }),
     );
-    expect(found).toEqual(expected);
+    expect(found.join(', ')).toBe(expected);
   });
 
   it.each<[string, string[]]>([

@@ -30,7 +30,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
       'uri',
       'uriOf',
     ],
-    ...['enumOf', 'lazy', 'list', 'nullable', 'optional', 'record', 'version'],
+    ...['enumOf', 'lazy', 'list', 'nullable', 'oneOf', 'optional', 'record', 'version'],
     ...['omit', 'partial', 'pick'],
     ...['generatedContexts', 'serializerContext', 'valueParserFor'],
   ],

@@ -1,96 +1,317 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Acquisition, LeaseStore } from '../../lib';
 import { leaseStoreContract, leaseStoreSearch } from '../../lib/testing';
 import { failuresOf } from './collected-suite';
-import { inTime, onTwoConnections } from './sqlite-files';
-import { NOW, statements, type Statements } from './sqlite-leases';
 
-/** One mistake in one statement. */
-interface Mistake {
-  readonly title: string;
-  readonly statement: keyof Statements;
-  readonly right: string;
-  readonly wrong: string;
-  /** The end of the calls by which it is found. */
-  readonly step: string;
+interface Row {
+  readonly token: string;
+  readonly done: boolean;
+  readonly expires: number;
 }
 
+/** A correct store in memory; the mistakes below are those that are made with databases. */
+class Rows {
+  readonly rows = new Map<string, Row>();
+  readonly watchers = new Map<object, readonly [key: string, onChange: () => void]>();
+
+  async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
+    const row = this.valid(key);
+    if (row?.done) return { kind: 'done', token: row.token };
+    if (row && row.token !== token) return { kind: 'running', token: row.token, msLeft: row.expires - Date.now() };
+    this.write(key, token, false, ms);
+    return { kind: 'acquired' };
+  }
+
+  async renew(key: string, token: string, ms: number): Promise<boolean> {
+    const row = this.valid(key);
+    if (row?.token !== token || row.done) return false;
+    this.write(key, token, false, ms);
+    return true;
+  }
+
+  async complete(key: string, token: string, ms: number): Promise<boolean> {
+    const row = this.valid(key);
+    if (row && row.token !== token) return false;
+    this.write(key, token, true, ms);
+    this.notify(key);
+    return true;
+  }
+
+  async release(key: string, token: string): Promise<boolean> {
+    if (this.valid(key)?.token !== token) return false;
+    this.rows.delete(key);
+    this.notify(key);
+    return true;
+  }
+
+  async watch(key: string, onChange: () => void): Promise<() => void> {
+    const watch = {};
+    this.watchers.set(watch, [key, onChange]);
+    return () => this.watchers.delete(watch);
+  }
+
+  valid(key: string): Row | undefined {
+    const row = this.rows.get(key);
+    return row && row.expires > Date.now() ? row : undefined;
+  }
+
+  write(key: string, token: string, done: boolean, ms: number): void {
+    this.rows.set(key, { token, done, expires: Date.now() + ms });
+  }
+
+  notify(key: string): void {
+    for (const [watched, onChange] of [...this.watchers.values()]) if (watched === key) onChange();
+  }
+}
+
+/** A database answers a few turns of the event loop later. */
+async function roundTrip(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}
+
+const MODEL = 'steps are answered as the model does, in every sequence of three, and after a lease that has expired';
+const AT_ONCE = 'concurrent steps are taken one after another on a lease';
+const KEYS = 'keys are told apart, whatever text they are';
+const TOKENS = 'tokens are told apart, whatever text they are';
+const EXACT_TIME = 'time is told to the millisecond, by any clock that counts them';
+const TEN_YEARS = 'time of ten years is kept by a record';
+const WATCH = 'watchers in all processes hear, until they stop, that a run was completed, when others can see it';
+
+/** One mistake: the methods that have it, and a fact of the contract that finds it. `was` has the correct methods. */
+type Mistake = readonly [title: string, foundBy: string, (it: Rows, was: Rows) => Partial<Rows>];
+
 const mistakes: readonly Mistake[] = [
-  {
-    title: 'renew does not compare the token',
-    statement: 'renew',
-    right: 'token = :token',
-    wrong: ':token = :token',
-    step: String.raw`renew\(KEY, '[abc]', \d+\) → true`,
-  },
-  {
-    title: 'complete overwrites the lease or record of another token',
-    statement: 'complete',
-    right: 'WHERE token = :token',
-    wrong: 'WHERE :token = :token',
-    step: String.raw`complete\(KEY, '[abc]', \d+\) → true`,
-  },
-  {
-    title: 'release removes the lease of another token',
-    statement: 'release',
-    right: 'token = :token',
-    wrong: ':token = :token',
-    step: String.raw`release\(KEY, '[abc]'\) → true`,
-  },
-  {
-    title: 'acquire ignores that the run is done',
-    statement: 'acquire',
-    right: 'AND NOT done',
-    wrong: '',
-    step: String.raw`complete\(KEY, '(.)', \d+\) → true\n.*acquire\(KEY, '.', \d+\) → { kind: 'acquired' }`,
-  },
-  {
-    title: 'acquire ignores that a lease has expired',
-    statement: 'acquire',
-    right: `expires <= ${NOW} OR `,
-    wrong: '',
-    step: String.raw`what is stored expires\n[^]*acquire\(KEY, '.', \d+\) → { kind: '(running|done)', token: 'a'.*`,
-  },
+  [
+    'does not compare the token when it renews',
+    MODEL,
+    (it, was) => ({ renew: (key, _token, ms) => was.renew(key, it.valid(key)?.token ?? '', ms) }),
+  ],
+  [
+    'completes the lease or the record of another token',
+    MODEL,
+    it => ({ complete: async (key, token, ms) => (it.write(key, token, true, ms), true) }),
+  ],
+  ['releases the lease of another token', MODEL, it => ({ release: async key => it.rows.delete(key) })],
+  [
+    'forgets that the run is done',
+    MODEL,
+    it => ({ write: (key, token, _done, ms) => it.rows.set(key, { token, done: false, expires: Date.now() + ms }) }),
+  ],
+  ['keeps a lease that has expired', MODEL, it => ({ valid: key => it.rows.get(key) })],
+  [
+    'extends the record of its own run when it renews',
+    MODEL,
+    (it, was) => ({
+      async renew(key, token, ms) {
+        const row = it.valid(key);
+        if (row?.token === token && row.done) it.write(key, token, true, ms);
+        return was.renew(key, token, ms);
+      },
+    }),
+  ],
+  [
+    'extends the lease of another token when it refuses to complete',
+    MODEL,
+    (it, was) => ({
+      async complete(key, token, ms) {
+        const row = it.valid(key);
+        if (row && row.token !== token) it.write(key, row.token, row.done, ms);
+        return was.complete(key, token, ms);
+      },
+    }),
+  ],
+  [
+    'leaves the time of a record as it was when it is completed again',
+    MODEL,
+    (it, was) => ({
+      async complete(key, token, ms) {
+        const row = it.valid(key);
+        return (row?.done && row.token === token) === true || was.complete(key, token, ms);
+      },
+    }),
+  ],
+  [
+    'takes an expired lease over in two steps',
+    `${AT_ONCE} that has expired`,
+    (it, was) => ({
+      async acquire(key, token, ms) {
+        if (!it.rows.has(key) || it.valid(key)) return was.acquire(key, token, ms);
+        await roundTrip();
+        it.write(key, token, false, ms);
+        return { kind: 'acquired' };
+      },
+    }),
+  ],
+  [
+    'looks for another holder, and then completes',
+    `${AT_ONCE} that has expired`,
+    it => ({
+      async complete(key, token, ms) {
+        const row = it.valid(key);
+        await roundTrip();
+        if (!row || row.token === token) it.write(key, token, true, ms);
+        return !row || row.token === token;
+      },
+    }),
+  ],
+  [
+    'looks for its own lease, and then releases what is there',
+    AT_ONCE,
+    it => ({
+      async release(key, token) {
+        const row = it.valid(key);
+        await roundTrip();
+        return row?.token === token && it.rows.delete(key);
+      },
+    }),
+  ],
+  [
+    'looks for its own lease, and then renews',
+    AT_ONCE,
+    it => ({
+      async renew(key, token, ms) {
+        const row = it.valid(key);
+        await roundTrip();
+        if (row?.token !== token || row.done) return false;
+        it.write(key, token, false, ms);
+        return true;
+      },
+    }),
+  ],
+  [
+    'keeps no record for longer than a second',
+    TEN_YEARS,
+    (_it, was) => ({ complete: (key, token, ms) => was.complete(key, token, Math.min(ms, 1_000)) }),
+  ],
+  [
+    'lets a timer of more than 2^31 - 1 ms, which fires at once, remove its record',
+    TEN_YEARS,
+    (it, was) => ({
+      write(key, token, done, ms) {
+        was.write(key, token, done, ms);
+        if (ms >= 2 ** 31) setTimeout(() => it.rows.delete(key), 1);
+      },
+    }),
+  ],
+  [
+    'counts whole seconds',
+    EXACT_TIME,
+    (_it, was) => ({ write: (key, token, done, ms) => was.write(key, token, done, Math.floor(ms / 1_000) * 1_000) }),
+  ],
+  [
+    'compares keys without case',
+    KEYS,
+    (_it, was) => ({ acquire: (key, token, ms) => was.acquire(key.toLowerCase(), token, ms) }),
+  ],
+  [
+    'ignores blanks at the end of tokens',
+    TOKENS,
+    (_it, was) => ({
+      acquire: (key, token, ms) => was.acquire(key, token.trimEnd(), ms),
+      complete: (key, token, ms) => was.complete(key, token.trimEnd(), ms),
+    }),
+  ],
+  [
+    'notifies before the run is seen to be over',
+    WATCH,
+    it => ({
+      async complete(key, token, ms) {
+        it.notify(key);
+        await roundTrip();
+        it.write(key, token, true, ms);
+        return true;
+      },
+    }),
+  ],
+  [
+    'has one watch for each function',
+    WATCH,
+    it => ({
+      async watch(key, onChange) {
+        it.watchers.set(onChange, [key, onChange]);
+        return () => it.watchers.delete(onChange);
+      },
+    }),
+  ],
+  [
+    'cannot stop a watch',
+    WATCH,
+    (_it, was) => ({
+      async watch(key, onChange) {
+        await was.watch(key, onChange);
+        return () => undefined;
+      },
+    }),
+  ],
 ];
 
-describe.each(mistakes)('a store in which $title', ({ statement, right, wrong, step }) => {
-  const broken = { ...statements, [statement]: statements[statement].replaceAll(right, wrong) };
-  let folder: string;
+/** Makes a store, with mistakes. */
+function storeWith(change: Mistake[2]): Rows {
+  const it = new Rows();
+  const methods = ['acquire', 'renew', 'complete', 'release', 'watch', 'write'].map(name => [
+    name,
+    (it[name as keyof Rows] as () => unknown).bind(it),
+  ]);
+  return Object.assign(it, change(it, Object.fromEntries(methods) as Rows));
+}
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'bindonce-mistake-'));
+/** Runs the contract. @returns the message of each fact that fails. */
+const failuresIn = (store: LeaseStore): Promise<Record<string, string>> =>
+  failuresOf(runner => {
+    leaseStoreContract('a store', () => ({ one: store, other: store }), { runner });
   });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
-  });
 
-  /** The promise, what is wrong, and the calls; the last one has got the wrong answer. */
-  const says = (promise: string): unknown =>
-    expect.stringMatching(
-      new RegExp(
-        `^The lease store breaks a promise: ${promise}\\.\\n  The last call answered .*; expected .*\\.\\n  Calls:\\n[^]*` +
-          `${step.replaceAll('KEY', "'[-0-9a-f]{36}'")}$`,
-      ),
-    );
-  const title = 'answered as the model does, in every sequence of three, and after a lease that has expired';
-
-  it('fails the contract, which names the calls', async () => {
-    expect(broken[statement]).not.toBe(statements[statement]);
-    const failures = await failuresOf(
-      runner => {
-        const make = () => onTwoConnections(join(folder, 'leases'), broken);
-        leaseStoreContract('broken', make, { watches: false, runner });
+const correct: readonly (readonly [title: string, change: Mistake[2]])[] = [
+  ['a correct store', () => ({})],
+  [
+    'a correct store that notifies the watchers of all keys, as some databases do',
+    it => ({
+      notify() {
+        for (const [, onChange] of [...it.watchers.values()]) onChange();
       },
-      one => one === `steps are ${title}`,
-    );
-    expect(Object.values(failures)).toEqual([says(`steps are ${title}`)]);
+    }),
+  ],
+];
+
+describe('the contract of lease stores', () => {
+  const failures = new Map<string, Record<string, string>>();
+
+  // All at the same time: the suites spend most of it waiting.
+  beforeAll(async () => {
+    const all = [...correct, ...mistakes.map(([title, , change]) => [title, change] as const)];
+    await Promise.all(all.map(async ([title, change]) => failures.set(title, await failuresIn(storeWith(change)))));
+  }, 120_000);
+
+  it.each(correct)('is met by %s', title => {
+    expect(failures.get(title)).toEqual({});
   });
 
-  it('fails the search, which names them, too', async () => {
-    const failures = await failuresOf(runner => {
-      leaseStoreSearch('broken', () => inTime(join(folder, 'leases'), broken), { depth: 3, runner });
-    });
-    expect(Object.values(failures)).toEqual([says('answers every sequence of 3 steps .*')]);
+  it.each(mistakes)('is not met by a store that %s', (title, foundBy) => {
+    expect(Object.keys(failures.get(title) ?? {})).toContain(foundBy);
   });
+
+  const inSequences = mistakes.filter(([, foundBy]) => foundBy === MODEL).slice(0, 5);
+
+  it.each(inSequences)(
+    'is searched, too: the calls are named by which a store %s',
+    async (_title, _foundBy, change) => {
+      const store = storeWith(change);
+      const found = await failuresOf(runner => {
+        const expire = (key: string): void => {
+          const row = store.rows.get(key);
+          if (row) store.rows.set(key, { ...row, expires: 0 });
+        };
+        leaseStoreSearch('broken', () => ({ store, expire }), { depth: 3, runner });
+      });
+      expect(Object.values(found)).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            '^The lease store breaks a promise: answers every sequence of 3 steps .*\\.\\n' +
+              '  The last call answered .*; expected .*\\.\\n  Calls:\\n[^]*(one|other)\\..*$',
+          ),
+        ),
+      ]);
+    },
+  );
 });

@@ -1,10 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
+import { Database } from 'node-sqlite3-wasm';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { leaseStoreContract, leaseStoreSearch, type LeaseStore } from '../../lib/testing';
-import { onTwoConnections, open, inTime } from './sqlite-files';
+import { leaseStoreContract, leaseStoreSearch } from '../../lib/testing';
 import { SqliteLeases } from './sqlite-leases';
 
 const folder = mkdtempSync(join(tmpdir(), 'bindonce-sqlite-'));
@@ -12,29 +11,43 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-leaseStoreContract('SqliteLeases on two connections', () => onTwoConnections(join(folder, 'connections')), {
-  watches: false,
-});
+/** Opens a file that need not outlive the machine: steps are as atomic as otherwise, and ten times as fast. */
+function open(file: string): Database {
+  const database = new Database(join(folder, file));
+  database.exec('PRAGMA synchronous = OFF');
+  return database;
+}
 
 leaseStoreContract(
-  'SqliteLeases in two processes',
+  'SqliteLeases on two connections',
   () => {
-    const file = join(folder, 'processes');
-    const database = open(file);
-    const { leases: other, end } = leasesOfAnotherProcess(file);
-    const close = async (): Promise<void> => {
-      await end();
-      database.close();
+    const [one, other] = [open('connections'), open('connections')];
+    const close = (): void => {
+      one.close();
+      other.close();
     };
-    return { one: new SqliteLeases(database), other, close };
+    return { one: new SqliteLeases(one), other: new SqliteLeases(other), close };
   },
   { watches: false },
 );
 
-leaseStoreSearch('SqliteLeases', () => inTime(join(folder, 'search')), { depth: 3 });
+leaseStoreSearch(
+  'SqliteLeases',
+  () => {
+    const database = open('search');
+    const expire = (key: string): void => {
+      database.run('UPDATE leases SET expires = 0 WHERE key = ?', createHash('sha256').update(key).digest('hex'));
+    };
+    const close = (): void => {
+      database.close();
+    };
+    return { store: new SqliteLeases(database), expire, close };
+  },
+  { depth: 3 },
+);
 
 it('SqliteLeases deletes what has expired, and nothing else', async () => {
-  const database = open(join(folder, 'sweep'));
+  const database = open('sweep');
   const leases = new SqliteLeases(database);
   await leases.acquire('expired', 'a', 1);
   await leases.acquire('running', 'a', 60_000);
@@ -45,31 +58,3 @@ it('SqliteLeases deletes what has expired, and nothing else', async () => {
   expect(database.get('SELECT count(*) AS kept FROM leases')).toEqual({ kept: 2 });
   database.close();
 });
-
-/** A lease store whose steps another process carries out. */
-function leasesOfAnotherProcess(file: string): { readonly leases: LeaseStore; end(): Promise<unknown> } {
-  const child = fork(join(__dirname, 'lease-process.cjs'), [file]);
-  const answers = new Map<number, (answer: never) => void>();
-  let id = 0;
-  child.on('message', (message: { id: number; answer: never }) => {
-    answers.get(message.id)?.(message.answer);
-    answers.delete(message.id);
-  });
-  const ask = <T>(method: string, ...args: unknown[]): Promise<T> =>
-    new Promise<T>(resolve => {
-      answers.set(++id, resolve);
-      child.send({ id, method, args });
-    });
-  return {
-    leases: {
-      acquire: (...args) => ask('acquire', ...args),
-      renew: (...args) => ask('renew', ...args),
-      complete: (...args) => ask('complete', ...args),
-      release: (...args) => ask('release', ...args),
-    },
-    end() {
-      child.disconnect();
-      return once(child, 'exit');
-    },
-  };
-}

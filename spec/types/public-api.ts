@@ -10,6 +10,7 @@ import {
   BOUND,
   configure,
   cookieValue,
+  date,
   dateTime,
   decimal,
   double,
@@ -35,19 +36,25 @@ import {
   long,
   memoryLeases,
   nullable,
+  omit,
+  oneOf,
   openapi,
   optional,
+  partial,
+  pick,
   plainText,
   postgresLeases,
   problemDetails,
   queryParam,
   queryValue,
   redisLeases,
+  record,
   RequestBinder,
   routeParam,
   routeValue,
   serializerContext,
   string,
+  time,
   timeSpan,
   uri,
   valueParserFor,
@@ -57,8 +64,13 @@ import {
   type BindHandler,
   type BindingOptions,
   type BoundLocals,
+  type BoolRules,
   type BoundRequest,
   type Claims,
+  type CommonRules,
+  type DateRules,
+  type Fail,
+  type FileRules,
   type IdempotencyEvent,
   type IdempotencyMiddleware,
   type IdempotencyOptions,
@@ -66,11 +78,16 @@ import {
   type JsonConverter,
   type KeyvLike,
   type LeaseStore,
+  type ListRules,
+  type NumberRules,
+  type OneOf,
   type ParseResult,
   type PropertyType,
   type RecordedResponse,
+  type RuledType,
   type SerializerContext,
   type Source,
+  type StringRules,
   type ValueParser,
 } from '../../lib';
 import { idempotentFetch } from '../../lib/client';
@@ -158,16 +175,28 @@ interface NodeShape {
 }
 class Node extends dto({ name: string, children: list(lazy((): new () => NodeShape => Node)) }) {}
 class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
+class Card extends dto({ number: string }) {}
+class Iban extends dto({ iban: string }) {}
+class Stay extends dto({ from: date, to: date, note: optional(string) }) {
+  static check(stay: Stay, fail: Fail<Stay>): void {
+    if (stay.to < stay.from) fail('to', 'must not be before from');
+  }
+}
 const schema = z.object({ sku: z.string() });
 
 /** Everything that is a type; `PropertyType` is the word for it. */
 export const types = {
-  ...{ bool, int, long, double, decimal, string, dateTime, timeSpan, guid, uri, version, file },
+  ...{ bool, int, long, double, decimal, string, date, dateTime, time, timeSpan, guid, uri, version, file },
   enumeration: enumOf(Size),
   words: enumOf(['S', 'M', 'L']),
   list: list(int),
   optional: optional(int),
   nullable: nullable(int),
+  record: record(int),
+  oneOf: oneOf('kind', { card: Card, iban: Iban }),
+  partial: partial(Stay),
+  pick: pick(Stay, ['from', 'to']),
+  omit: omit(Stay, ['note']),
   lazy: lazy(() => Node),
   nested: OrderLine,
   parsable: Money,
@@ -183,6 +212,14 @@ holds<Equal<Values['words'], 'S' | 'M' | 'L'>>();
 holds<Equal<Values['optional'], number | undefined>>();
 holds<Equal<Values['nullable'], number | null>>();
 holds<Equal<Values['nested'], OrderLine>>();
+holds<Equal<Values['date'], string>>();
+holds<Equal<Values['time'], string>>();
+holds<Equal<Values['record'], Record<string, number>>>();
+holds<Equal<Values['oneOf'], (Card & { kind: 'card' }) | (Iban & { kind: 'iban' })>>();
+holds<Equal<Values['oneOf'], OneOf<'kind', { card: typeof Card; iban: typeof Iban }>>>();
+holds<Equal<Values['partial'], { from?: string; to?: string; note?: string | undefined }>>();
+holds<Equal<Values['pick'], Pick<Stay, 'from' | 'to'>>>();
+holds<Equal<Values['omit'], Pick<Stay, 'from' | 'to'>>>();
 holds<Equal<Values['parsable'], Money>>();
 holds<Equal<Values['schema'], { sku: string }>>();
 
@@ -195,6 +232,28 @@ holds<Equal<Infer<PropertyType<number>>, number>>();
 export const mistaken: PropertyType<number> = guid;
 // @ts-expect-error -- no type
 export const noType: PropertyType = {};
+
+// The rules of each type.
+
+const texts: StringRules & CommonRules<string> = {
+  ...{ minLength: 1, maxLength: 9, pattern: /a/, format: 'email', trim: true },
+  check: text => text !== 'x' || 'must not be x',
+};
+const numbers: NumberRules = { minimum: 1, maximum: 9n, exclusiveMinimum: '0', exclusiveMaximum: 10, multipleOf: 1 };
+const items: ListRules = { minItems: 1, maxItems: 2, uniqueItems: true };
+const bytes: FileRules = { maxBytes: 1, mediaTypes: ['image/*'] };
+const days: DateRules = { minimum: '2026-01-01', maximum: new Date() };
+const box: BoolRules = { checkbox: true };
+export const ruled: readonly PropertyType[] = [
+  string.with(texts),
+  ...[int, long, double, decimal].map((type: { with(rules: NumberRules): PropertyType }) => type.with(numbers)),
+  list(int, items),
+  file.with(bytes),
+  ...[date, dateTime].map((type: { with(rules: DateRules): PropertyType }) => type.with(days)),
+  bool.with(box),
+  guid.with({ check: () => Promise.resolve(true as const) }),
+];
+export const whole: RuledType<number, NumberRules> = int;
 
 // A dto in both notations, with every function and option of properties.
 

@@ -1,5 +1,11 @@
-import type { DtoClass } from '../types/property-type';
-import type { PropertySpec } from './property';
+import { isDeepStrictEqual } from 'node:util';
+import { describe } from '../../options/check';
+import { ownValue } from '../reading/json-text';
+import { classCheckOf } from '../types/class-check';
+import type { ObjectCodec } from '../types/codec';
+import { classNameOf, type DtoClass } from '../types/property-type';
+import { namingErrors } from './declaration-error';
+import { defaultOf, type PropertySpec } from './property';
 
 /** TC39 decorator metadata, which no runtime has yet: compiled code looks it up when a decorated class is made. */
 (Symbol as { metadata?: symbol }).metadata ??= Symbol.for('Symbol.metadata');
@@ -11,7 +17,7 @@ import type { PropertySpec } from './property';
 const PROPERTIES = Symbol.for('bindonce.properties');
 
 /** Declared properties by name. */
-export type Declarations = Map<string, PropertySpec>;
+type Declarations = Map<string, PropertySpec>;
 interface Declared {
   [PROPERTIES]?: Declarations;
 }
@@ -42,20 +48,86 @@ export function declarationsIn(holder: object): Declarations {
   return (holder as Required<Declared>)[PROPERTIES];
 }
 
-/** Returns true if a class has declarations, its own or inherited. Those of `dto({})` are none. */
-export function isDto(type: unknown): type is DtoClass<unknown> {
-  return typeof type === 'function' && declarationsOf(type).next().done === false;
+/** Returns true if a class has declarations, its own or inherited. */
+export const isDto = (type: unknown): type is DtoClass<unknown> =>
+  typeof type === 'function' && declarationsOf(type).length > 0;
+
+/** Returns the declarations of the base classes of a class, and then its own. */
+function declarationsOf(Dto: object | null): readonly Declarations[] {
+  if (!Dto) return [];
+  const metadata = Object.hasOwn(Dto, Symbol.metadata) ? (Dto as { [Symbol.metadata]?: object })[Symbol.metadata] : {};
+  const own = [Dto, metadata].flatMap((holder: Declared = {}) =>
+    Object.hasOwn(holder, PROPERTIES) ? (holder[PROPERTIES] ?? []) : [],
+  );
+  return [...declarationsOf(Object.getPrototypeOf(Dto) as object | null), ...own];
 }
 
-/** Yields the declarations of a class and then those of its base classes. */
-export function* declarationsOf(Dto: object): Generator<Declarations> {
-  for (let own: object | null = Dto; own; own = Object.getPrototypeOf(own) as object | null)
-    for (const holder of [metadataOf(own), own]) {
-      const declared = holder && Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES] : undefined;
-      if (declared) yield declared;
-    }
+const known = new WeakMap<DtoClass<unknown>, ReadonlyMap<string, PropertySpec>>();
+
+/**
+ * Returns the declared properties of a class and its base classes; a derived class's declaration replaces its base's.
+ * A class is complete before it can be used, so that each is looked at once.
+ */
+export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, PropertySpec> {
+  const properties = known.get(Dto) ?? withInitialisers(Dto, new Map(declarationsOf(Dto).flatMap(one => [...one])));
+  known.set(Dto, properties);
+  return properties;
 }
 
-function metadataOf(Dto: object): object | undefined {
-  return Object.hasOwn(Dto, Symbol.metadata) ? (Dto as { [Symbol.metadata]?: object })[Symbol.metadata] : undefined;
+/**
+ * Takes initialisers (`rush = false`) as defaults: a property that a new instance has may be missing, unless its
+ * declaration says `required: true`. A required permission stays required.
+ */
+function withInitialisers(Dto: DtoClass<unknown>, declared: Declarations): Declarations {
+  if (declared.size === 0) return declared;
+  const [sample, another] = namingErrors(
+    `${classNameOf(Dto)}: its constructor failed when called without arguments`,
+    () => [new Dto() as object, new Dto() as object] as const,
+  );
+  return new Map(
+    [...declared].map(([name, spec]) => {
+      const value = ownValue(sample, name);
+      if (spec.kind === 'hasPermission') checkPermission(value, `${classNameOf(Dto)}.${name}`);
+      if (value === undefined || spec.requiresValue || spec.kind === 'hasPermission') return [name, spec];
+      // An identifier or the time is another one for each instance; two dates that are made at once can be equal.
+      const isTheSame = isDeepStrictEqual(value, ownValue(another, name));
+      const isShown = isTheSame && (spec.default !== undefined || !(value instanceof Date));
+      return [name, Object.assign({}, spec, { required: false, initial: isShown ? value : undefined })];
+    }),
+  );
+}
+
+/** @throws TypeError for an initialiser that is neither true nor false. */
+function checkPermission(value: unknown, property: string): void {
+  if (value !== undefined && typeof value !== 'boolean')
+    throw new TypeError(
+      `${property} is ${describe(value)} at first, but hasPermission makes it true or false. Declare it as a boolean`,
+    );
+}
+
+/**
+ * Says how instances of a class are made: with their defaults (a legacy decorator cannot set them: it sees none),
+ * without the properties for which no value was found (`{ ...entity, ...dto }` must keep the entity's values), and
+ * checked.
+ */
+export function instancesOf(Dto: DtoClass<unknown>): Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
+  const properties = propertiesOf(Dto);
+  const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
+  const made = Object.keys(new Dto() as object).filter(name => properties.has(name));
+  const complete = (dto: Readonly<Record<string, unknown>>): void => {
+    for (const name of made)
+      // `delete` of an absent property would make the object slow to use.
+      if (dto[name] === undefined && Object.hasOwn(dto, name)) Reflect.deleteProperty(dto, name);
+  };
+  return {
+    create() {
+      const dto = new Dto() as object;
+      for (const [name, spec] of defaults)
+        if (ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+      return dto;
+    },
+    // Most classes make no property themselves.
+    complete: made.length > 0 ? (complete as (dto: object) => void) : undefined,
+    check: classCheckOf(Dto),
+  };
 }

@@ -2,9 +2,10 @@ import { assertType } from '../types/assert-type';
 import { isOptional, refusesNull, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
 import { namingErrors } from './declaration-error';
+import { declarationsIn, declareProperty } from './declarations';
 import { decorate } from './decorate';
-import type { Fits } from './fits';
-import { checkProperty, type OPTIONS, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
+import { checkProperty, defaultOf, type Fits, type OPTIONS } from './property';
+import type { PropertyKind, PropertyOptions, PropertySpec } from './property';
 
 /** Marks the results of the functions below, and carries the type of the property's value. */
 declare const VALUE: unique symbol;
@@ -32,10 +33,10 @@ type Bound<T, O> = O extends { default: infer D } ? (undefined extends D ? T | u
 interface NoOptions {
   readonly required?: undefined;
 }
-type OptionsOf<X, K extends keyof typeof OPTIONS> = Pick<PropertyOptions<Infer<X>>, (typeof OPTIONS)[K][number]>;
+type OptionsOf<X, K extends PropertyKind> = Pick<PropertyOptions<Infer<X>>, (typeof OPTIONS)[K][number]>;
 
-/** Declares a property that has the options of a group. */
-type Declare<K extends keyof typeof OPTIONS> = <
+/** Declares a property of a kind. */
+type Declare<K extends PropertyKind> = <
   X extends AnyType,
   const O extends OptionsOf<X, K> = NoOptions & OptionsOf<X, K>,
 >(
@@ -46,25 +47,28 @@ type Declare<K extends keyof typeof OPTIONS> = <
 /** Declares a property that takes a whole source. */
 type DeclareWhole = <X extends AnyType>(type: X) => Property<Infer<X>>;
 
-const declaring = (kind: PropertyKind) => (type: AnyType, options?: PropertyOptions) => property(kind, type, options);
+const declaring =
+  <K extends PropertyKind>(kind: K): Declare<K> =>
+  (type: AnyType, options?: PropertyOptions) =>
+    property(kind, type, options);
 
 /**
  * Binds from the JSON body, a form field, a route parameter or a query parameter (or those of them that the option
  * `fieldSources` names); a later source overwrites an earlier one: `?amount=9999` replaces the body's amount.
  */
-export const field = declaring('field') as Declare<'field'>;
+export const field = declaring('field');
 
 /** Binds from the JSON body only: no form, route or query can set or replace the value. */
-export const jsonField = declaring('jsonField') as Declare<'jsonField'>;
+export const jsonField = declaring('jsonField');
 
 /** Binds from a form field only. */
-export const formField = declaring('formField') as Declare<'single'>;
+export const formField = declaring('formField');
 
 /** Binds from a query parameter only. */
-export const queryParam = declaring('queryParam') as Declare<'single'>;
+export const queryParam = declaring('queryParam');
 
 /** Binds from a route parameter only. */
-export const routeParam = declaring('routeParam') as Declare<'single'>;
+export const routeParam = declaring('routeParam');
 
 /** Binds the whole JSON body to this property; no other property then binds from JSON. */
 export const fromBody = declaring('fromBody') as DeclareWhole;
@@ -86,18 +90,18 @@ export const fromQuery = declaring('fromQuery') as DeclareWhole;
  * claim can send any value in body, form, route or query: never declare a property that decides about identity or
  * rights like this.
  */
-export const fromClaim = declaring('fromClaim') as Declare<'named'>;
+export const fromClaim = declaring('fromClaim');
 
 /**
  * Binds from a request header; with `required: false` also from body, form, route and query, unless `fallback: false`.
  */
-export const fromHeader = declaring('fromHeader') as Declare<'named'>;
+export const fromHeader = declaring('fromHeader');
 
 /**
  * Binds from a cookie (RFC 6265); with `required: false` also from body, form, route and query, unless `fallback:
  * false`.
  */
-export const fromCookie = declaring('fromCookie') as Declare<'named'>;
+export const fromCookie = declaring('fromCookie');
 
 /**
  * Binds true if the caller has the permission. Otherwise, that is a failure (400, among all others), or the value
@@ -119,26 +123,55 @@ function property<V>(
   options: PropertyOptions = {},
   permission?: string,
 ): Property<V> {
-  const declaredAs = (name: string, shown = name): PropertySpec =>
-    namingErrors(shown, () => ({
-      ...specify(kind, type, options, name),
-      ...(permission !== undefined && { name: permission }),
-    }));
+  const specify = (name: string): PropertySpec => {
+    // First, because arguments in the wrong order are wrong options, too.
+    assertType(type, " (the type comes first, as in fromHeader(string, { name: 'X-Tenant' }))");
+    checkProperty(kind, options, name);
+    const required = options.required ?? (!isOptional(type) && options.default === undefined);
+    // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default,
+    // `?isAdmin=true` must be ignored.
+    const fallback = options.required === false ? options.fallback : false;
+    const [requiresValue, noNull] = [options.required === true, refusesNull(type)];
+    const named = permission === undefined ? {} : { name: permission };
+    // As a spread, it takes ten times as long up to Node 22: V8 makes new shapes.
+    return Object.assign({}, options, named, { kind, type, required, fallback, requiresValue, refusesNull: noNull });
+  };
+  const declaredAs = (name: string, shown = name): PropertySpec => namingErrors(shown, () => specify(name));
   return Object.assign(decorate(kind, declaredAs), { declaredAs });
 }
 
-function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions, property: string): PropertySpec {
-  // First, because arguments in the wrong order are wrong options, too.
-  assertType(type, " (the type comes first, as in fromHeader(string, { name: 'X-Tenant' }))");
-  checkProperty(kind, options, property);
-  const required = options.required ?? (!isOptional(type) && options.default === undefined);
-  // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`
-  // must be ignored.
-  const fallback = options.required === false ? options.fallback : false;
-  // As a spread, it takes ten times as long up to Node 22: V8 makes new shapes.
-  return Object.assign({}, options, {
-    ...{ kind, type, required, fallback },
-    requiresValue: options.required === true,
-    refusesNull: refusesNull(type),
-  });
+/** The declarations of a dto: a bare type is `field(type)`. */
+export type Shape = Readonly<Record<string, Property<unknown> | AnyType>>;
+
+/** The properties that a shape declares. */
+export type InferShape<S extends Shape> = {
+  [K in keyof S]: S[K] extends Property<infer V> ? V : S[K] extends AnyType ? Infer<S[K]> : never;
+};
+
+/**
+ * Makes a dto class out of a shape, to be named by extending it:
+ * `class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}`.
+ * @throws TypeError if the shape is not an object or an entry is not a type; the message names the entry.
+ */
+export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
+  if (!isShape(shape))
+    throw new TypeError(
+      'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',
+    );
+  const specs = Object.entries(shape).map(([name, entry]): [string, PropertySpec] => [name, specOf(name, entry)]);
+  const defaults = specs.filter(([, spec]) => spec.default !== undefined);
+  function Dto(this: object): void {
+    for (const [name, spec] of defaults) Object.assign(this, { [name]: defaultOf(spec) });
+  }
+  // An endpoint that declares its responses may read nothing of its requests.
+  declarationsIn(Dto);
+  for (const [name, spec] of specs) declareProperty(Dto, name, spec);
+  return Dto as unknown as new () => InferShape<S>;
+}
+
+const isShape = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function specOf(name: string, entry: Property<unknown> | AnyType): PropertySpec {
+  const property = typeof entry === 'function' && 'declaredAs' in entry ? entry : field(entry);
+  return property.declaredAs(name, `dto: property ${JSON.stringify(name)}`);
 }

@@ -1,6 +1,5 @@
-import { defaultOf } from './default-value';
 import { declareProperty } from './declarations';
-import type { PropertyKind, PropertySpec } from './property';
+import { defaultOf, type PropertyKind, type PropertySpec } from './property';
 
 /** Makes the value of a field of a new instance. */
 type Initialise = (initial: unknown) => unknown;
@@ -15,19 +14,25 @@ export function decorate(
 ): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => Initialise | undefined {
   return (target, context, descriptor) => {
     if (isFieldContext(context)) {
-      if (typeof context.name !== 'string' || context.static || context.private) throw notBindable(kind, context.name);
-      const spec = declaredAs(context.name);
-      declareProperty(metadataOf(kind, context), context.name, spec);
-      if (spec.default === undefined) return undefined;
-      return initial => (initial === undefined ? defaultOf(spec) : initial);
+      const { name, metadata } = context as { name: string | symbol; metadata?: DecoratorMetadata };
+      if (typeof name !== 'string' || context.static || context.private) throw notBindable(kind, name);
+      // Whatever its type says, the context has none if the compiler is older than decorator metadata.
+      if (!metadata)
+        throw new TypeError(
+          `${kind}: the decorator of ${name} got no context.metadata: the compiler of this class does not ` +
+            "implement decorator metadata. Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version " +
+            '2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere',
+        );
+      const spec = declaredAs(name);
+      declareProperty(metadata, name, spec);
+      return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
     }
     const isMethod = descriptor?.value !== undefined || descriptor?.get !== undefined || descriptor?.set !== undefined;
-    if (typeof target === 'object' && target !== null && typeof context === 'string' && !isMethod) {
-      declareProperty(target.constructor, context, declaredAs(context, `${target.constructor.name}.${context}`));
-      return undefined;
-    }
-    if (isFieldName(context) && !isMethod) throw notBindable(kind, context);
-    throw new TypeError(`${kind} was used on ${decorated(target, context, descriptor)}; use it on a class field`);
+    if (!isFieldName(context) || isMethod)
+      throw new TypeError(`${kind} was used on ${decorated(target, context, descriptor)}; use it on a class field`);
+    if (typeof context !== 'string' || typeof target !== 'object' || target === null) throw notBindable(kind, context);
+    declareProperty(target.constructor, context, declaredAs(context, `${target.constructor.name}.${context}`));
+    return undefined;
   };
 }
 
@@ -43,22 +48,6 @@ function decorated(target: unknown, context: unknown, descriptor: PropertyDescri
   }
   if (isFieldName(context)) return `the ${descriptor?.value ? 'method' : 'accessor'} \`${String(context)}\``;
   return typeof target === 'function' ? `the class \`${target.name}\`` : 'nothing';
-}
-
-/**
- * Returns the metadata of a class. The context has none if the compiler is older than decorator metadata, whatever its
- * type says.
- */
-function metadataOf(
-  kind: PropertyKind,
-  { name, metadata }: Pick<ClassFieldDecoratorContext, 'name'> & { readonly metadata?: DecoratorMetadata },
-): DecoratorMetadata {
-  if (metadata) return metadata;
-  throw new TypeError(
-    `${kind}: the decorator of ${String(name)} got no context.metadata: the compiler of this class does not ` +
-      "implement decorator metadata. Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version 2023-05, " +
-      'or later ones; or legacy decorators; or dto({...}), which works everywhere',
-  );
 }
 
 const isFieldName = (context: unknown): context is string | symbol =>

@@ -1,7 +1,5 @@
-import { classNameOf } from '../types/class-name';
-import type { DtoClass } from '../types/property-type';
-import { propertiesOf } from './class-properties';
-import { declarationsIn, declareProperty, isDto } from './declarations';
+import { classNameOf, type DtoClass } from '../types/property-type';
+import { declarationsIn, declareProperty, isDto, propertiesOf } from './declarations';
 import type { PropertySpec } from './property';
 
 /** The names of the properties that a dto may declare: a derived class has no methods. */
@@ -13,71 +11,58 @@ type NamesOf<T> = { [K in keyof T & string]: T[K] extends (...args: never) => un
  * There are no defaults, and permissions stay required.
  */
 export function partial<T>(Dto: DtoClass<T>): DtoClass<{ [K in NamesOf<T>]?: T[K] }> {
-  return derived('partial', Dto, specs =>
-    specs.map(([name, spec]) => [
-      name,
-      spec.kind === 'hasPermission'
-        ? spec
-        : Object.assign({}, spec, {
-            ...{ required: false, requiresValue: false, jsonRequired: false, refusesNull: true },
-            ...{ default: undefined, initial: undefined },
-          }),
-    ]),
+  const optional = { required: false, requiresValue: false, jsonRequired: false, refusesNull: true };
+  const without = { default: undefined, initial: undefined };
+  return derived('partial', Dto, spec =>
+    spec.kind === 'hasPermission' ? spec : Object.assign({}, spec, optional, without),
   );
 }
 
 /** Makes a dto class of some properties of another one, with their defaults and initialisers. */
-export function pick<T, const K extends NamesOf<T>>(Dto: DtoClass<T>, names: readonly K[]): DtoClass<Pick<T, K>> {
-  const picked = declaredNames('pick', Dto, names);
-  return keeping('pick', Dto, name => picked.has(name));
-}
+export const pick = <T, const K extends NamesOf<T>>(Dto: DtoClass<T>, names: readonly K[]): DtoClass<Pick<T, K>> =>
+  keeping('pick', Dto, names, name => (names as readonly string[]).includes(name));
 
 /** Makes a dto class of the other properties of another one, with their defaults and initialisers. */
-export function omit<T, const K extends NamesOf<T>>(
+export const omit = <T, const K extends NamesOf<T>>(
   Dto: DtoClass<T>,
   names: readonly K[],
-): DtoClass<Pick<T, Exclude<NamesOf<T>, K>>> {
-  const omitted = declaredNames('omit', Dto, names);
-  return keeping('omit', Dto, name => !omitted.has(name));
-}
+): DtoClass<Pick<T, Exclude<NamesOf<T>, K>>> =>
+  keeping('omit', Dto, names, name => !(names as readonly string[]).includes(name));
 
 /** @throws TypeError for a name that the class does not declare. */
-function declaredNames(owner: string, Dto: DtoClass<unknown>, names: readonly string[]): ReadonlySet<string> {
+function keeping<T>(
+  owner: string,
+  Dto: DtoClass<unknown>,
+  names: readonly string[],
+  keeps: (name: string) => boolean,
+): DtoClass<T> {
   checkIsDto(owner, Dto);
   const declared = [...propertiesOf(Dto).keys()];
   const unknown = names.find(name => !declared.includes(name));
-  if (unknown === undefined) return new Set(names);
-  const known = declared.join(', ');
-  throw new TypeError(
-    `${owner}: ${classNameOf(Dto)} declares no property ${JSON.stringify(unknown)}; there are: ${known}`,
-  );
+  if (unknown !== undefined) {
+    const what = `${owner}: ${classNameOf(Dto)} declares no property ${JSON.stringify(unknown)}`;
+    throw new TypeError(`${what}; there are: ${declared.join(', ')}`);
+  }
+  return derived(owner, Dto, (spec, name) => (keeps(name) ? spec : undefined), keeps);
 }
 
-function keeping<T>(owner: string, Dto: DtoClass<unknown>, keeps: (name: string) => boolean): DtoClass<T> {
-  return derived(
-    owner,
-    Dto,
-    specs => specs.filter(([name]) => keeps(name)),
-    (dto, made) => {
-      for (const [name, value] of Object.entries<unknown>({ ...made }))
-        if (keeps(name)) Object.assign(dto, { [name]: value });
-    },
-  );
-}
-
-/** @param initialise sets the values that an instance of the other class has at first. */
+/** @param keeps tells which values of a new instance of the other class the new one has at first. */
 function derived<T>(
   owner: string,
   Dto: DtoClass<unknown>,
-  change: (specs: readonly [string, PropertySpec][]) => readonly (readonly [string, PropertySpec])[],
-  initialise?: (dto: object, made: object) => void,
+  change: (spec: PropertySpec, name: string) => PropertySpec | undefined,
+  keeps: (name: string) => boolean = () => false,
 ): DtoClass<T> {
   checkIsDto(owner, Dto);
   function Derived(this: object): void {
-    initialise?.(this, new Dto() as object);
+    const made = Object.entries(owner === 'partial' ? {} : (new Dto() as object));
+    Object.assign(this, Object.fromEntries(made.filter(([name]) => keeps(name))));
   }
   declarationsIn(Derived);
-  for (const [name, spec] of change([...propertiesOf(Dto)])) declareProperty(Derived, name, spec);
+  for (const [name, spec] of propertiesOf(Dto)) {
+    const changed = change(spec, name);
+    if (changed) declareProperty(Derived, name, changed);
+  }
   const name = `${owner.charAt(0).toUpperCase()}${owner.slice(1)}${classNameOf(Dto)}`;
   return Object.defineProperty(Derived, 'name', { value: name }) as unknown as DtoClass<T>;
 }

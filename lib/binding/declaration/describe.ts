@@ -1,8 +1,7 @@
-import BigNumber = require('bignumber.js');
-import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 import {
   isCollection,
   notNull,
+  objectsOf,
   takesFiles,
   type Codec,
   type CodecMember,
@@ -41,6 +40,13 @@ export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
             }
           : objectSchema(codec.members, jsonName, inside);
       });
+    case 'union': {
+      const branches = [...codec.branches.values()].map(branch => schemas.of(branch));
+      const mapping = Object.fromEntries(
+        [...codec.branches.keys()].map((value, at) => [String(value), branches[at]?.['$ref']]),
+      );
+      return { oneOf: branches, discriminator: { propertyName: codec.tag.jsonName, mapping } };
+    }
     case 'file':
       // Swagger UI offers a file only for the format of OpenAPI 3.0. The length of unencoded data is its number of
       // bytes (OpenAPI 3.1.1, "Working with Binary Data").
@@ -73,10 +79,11 @@ export function schemaOfText(codec: Codec, schemas: Schemas): JsonSchema | undef
 
 /** Describes an object under the names that it has in a form or a query. */
 export function schemaOfNames(codec: Codec, schemas: Schemas): JsonSchema {
-  const type = notNull(codec);
-  return type.kind === 'object'
-    ? objectSchema(type.fields, ({ bindName }) => bindName, schemas, isNeededName)
-    : schemaOf(codec, schemas);
+  const objects = objectsOf(codec).map(({ fields }) =>
+    objectSchema(fields, ({ bindName }) => bindName, schemas, isNeededName),
+  );
+  const [only = schemaOf(codec, schemas)] = objects;
+  return objects.length > 1 ? { oneOf: objects } : only;
 }
 
 /** Returns true if names must have the member. A collection without values cannot be sent, and is empty. */
@@ -140,29 +147,11 @@ export function mustBeSent({ required, codec }: CodecMember): boolean {
 /**
  * Returns the default as JSON; undefined if there is none, if it is made for each request, or if JSON cannot hold it.
  */
-function schemaDefaultOf(member: CodecMember): unknown {
-  const { default: given, initial } = member.spec;
-  if (typeof given === 'function') return undefined;
-  const value = initial === undefined ? given : initial;
-  if (value === undefined) return undefined;
-  const json = jsonOf(member.codec, value);
-  return typeof json === 'string' ? plainOf(parseExactly(json)) : undefined;
-}
-
-/** Returns the JSON text of a value; undefined if it has none. */
-function jsonOf(codec: Codec, value: unknown): string | undefined {
+function schemaDefaultOf({ codec, spec: { default: given, initial = given } }: CodecMember): unknown {
+  if (typeof given === 'function' || initial === undefined) return undefined;
   try {
-    return exactText(written(codec, value));
+    return JSON.parse(exactText(written(codec, initial)) ?? '');
   } catch {
     return undefined;
   }
-}
-
-/** Replaces exact numbers: by text if a double would round them, because the document is JSON of `JSON.stringify`. */
-function plainOf(value: unknown): unknown {
-  if (isExactNumber(value))
-    return new BigNumber(Number(value.value)).eq(value.value) ? Number(value.value) : value.value;
-  if (Array.isArray(value)) return value.map(plainOf);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainOf(one)]));
 }

@@ -1,24 +1,9 @@
+import BigNumber = require('bignumber.js');
 import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
+import { isPlain } from '../../options/merge';
 import { SOURCES, type Source } from '../../problems/problem';
 import type { AnyType } from '../types/property-type';
-import { checkDefault } from './default-value';
-import type { Comparable } from './fits';
-
-/** How a property is declared: the name of the function. */
-export type PropertyKind =
-  | 'field'
-  | 'jsonField'
-  | 'formField'
-  | 'queryParam'
-  | 'routeParam'
-  | 'fromBody'
-  | 'fromForm'
-  | 'fromQuery'
-  | 'fromClaim'
-  | 'fromHeader'
-  | 'fromCookie'
-  | 'hasPermission'
-  | 'plainText';
+import { Version } from '../types/identifiers';
 
 /** The declaration of a property. */
 export interface PropertySpec extends PropertyOptions {
@@ -32,6 +17,39 @@ export interface PropertySpec extends PropertyOptions {
   /** The value of the initialiser, if each instance has the same. It counts more than `default`. */
   readonly initial?: unknown;
 }
+
+/** The compiler's error for a decorator on a property of another type. */
+interface WrongPropertyType<V> {
+  readonly 'the declared type of this property must accept': V;
+}
+
+/** A number of bignumber.js, from either of its two declarations. */
+interface AnyBigNumber {
+  readonly c: number[] | null;
+  readonly e: number | null;
+  readonly s: number | null;
+  shiftedBy(n: number): unknown;
+}
+
+/**
+ * bignumber.js declares its class once for `import` and once for `require`, each time with a private member, so that
+ * neither fits the other: they are compared as one and the same.
+ */
+export type Comparable<T> = T extends AnyBigNumber
+  ? AnyBigNumber
+  : T extends readonly (infer I)[]
+    ? readonly Comparable<I>[]
+    : T;
+
+/**
+ * Compares types: `unknown`, which changes nothing in an intersection, if a property declared as `Declared` can hold a
+ * `V`.
+ */
+export type Fits<V, Declared> = [V] extends [Declared]
+  ? unknown
+  : [Comparable<V>] extends [Comparable<Declared>]
+    ? unknown
+    : WrongPropertyType<V>;
 
 /** A default value, or a function that makes it. */
 type Default<T> = Comparable<T> | (() => Comparable<T>);
@@ -73,62 +91,33 @@ export interface PropertyOptions<T = unknown> {
   readonly fallback?: boolean | undefined;
 }
 
+const COMMON = ['required', 'jsonRequired', 'default', 'description'] as const;
+const SINGLE = ['bindFrom', ...COMMON] as const;
+const NAMED = ['name', 'fallback', 'bindFrom', 'jsonPropertyName', 'dontBind', ...COMMON] as const;
+
 /** The options that each kind of property has. */
 export const OPTIONS = {
-  field: ['bindFrom', 'jsonPropertyName', 'dontBind', 'required', 'jsonRequired', 'default', 'description'],
-  jsonField: ['jsonPropertyName', 'required', 'jsonRequired', 'default', 'description'],
-  single: ['bindFrom', 'required', 'jsonRequired', 'default', 'description'],
-  named: [
-    'name',
-    'required',
-    'jsonRequired',
-    'default',
-    'fallback',
-    'jsonPropertyName',
-    'bindFrom',
-    'dontBind',
-    'description',
-  ],
-  permission: ['required'],
-  none: [],
+  field: ['bindFrom', 'jsonPropertyName', 'dontBind', ...COMMON],
+  jsonField: ['jsonPropertyName', ...COMMON],
+  ...{ formField: SINGLE, queryParam: SINGLE, routeParam: SINGLE },
+  ...{ fromClaim: NAMED, fromHeader: NAMED, fromCookie: NAMED },
+  hasPermission: ['required'],
+  ...{ fromBody: [], fromForm: [], fromQuery: [], plainText: [] },
 } as const satisfies Readonly<Record<string, readonly (keyof PropertyOptions)[]>>;
 
-const optionsOf: Readonly<Record<PropertyKind, keyof typeof OPTIONS>> = {
-  field: 'field',
-  jsonField: 'jsonField',
-  formField: 'single',
-  queryParam: 'single',
-  routeParam: 'single',
-  fromClaim: 'named',
-  fromHeader: 'named',
-  fromCookie: 'named',
-  hasPermission: 'permission',
-  fromBody: 'none',
-  fromForm: 'none',
-  fromQuery: 'none',
-  plainText: 'none',
-};
+/** How a property is declared: the name of the function. */
+export type PropertyKind = keyof typeof OPTIONS;
 
 const aName: Rule = { expects: 'a name', accepts: value => typeof value === 'string' && value !== '' };
 
 const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
-  name: aName,
-  bindFrom: aName,
-  jsonPropertyName: text,
+  ...{ name: aName, bindFrom: aName, jsonPropertyName: text, description: text },
+  ...{ required: boolean, jsonRequired: boolean, fallback: boolean, default: anything },
   dontBind: { expects: 'an array of sources', accepts: Array.isArray },
-  required: boolean,
-  jsonRequired: boolean,
-  default: anything,
-  description: text,
-  fallback: boolean,
 };
 
 /** `fromHeader` has `name`; for other sources, that name is an option of its own. */
-const otherNames: ReadonlyMap<string, keyof PropertyOptions> = new Map([
-  ['name', 'bindFrom'],
-  ['jsonName', 'jsonPropertyName'],
-  ['optional', 'required'],
-]);
+const otherNames = new Map(Object.entries({ name: 'bindFrom', jsonName: 'jsonPropertyName', optional: 'required' }));
 
 /**
  * Checks the options of a property.
@@ -136,7 +125,7 @@ const otherNames: ReadonlyMap<string, keyof PropertyOptions> = new Map([
  * one.
  */
 export function checkProperty(kind: PropertyKind, options: PropertyOptions, property: string): void {
-  const names: readonly (keyof PropertyOptions)[] = OPTIONS[optionsOf[kind]];
+  const names: readonly (keyof PropertyOptions)[] = OPTIONS[kind];
   if (names.length === 0 && Object.keys(options).length > 0)
     throw new TypeError(`${kind} takes no options; write ${kind}(optional(T)) if it may be missing`);
   const ruleOf = (name: keyof PropertyOptions): Rule =>
@@ -147,8 +136,29 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions, prop
       `${kind}: no header can have the name of the property, ${JSON.stringify(property)}; ` +
         'give it one with the option name',
     );
-  checkDefault(options.default);
+  // A default that cannot be copied would be shared by all requests.
+  if (typeof options.default !== 'function') copyOf(options.default);
   const unknown = options.dontBind?.find(source => !SOURCES.includes(source));
   if (unknown !== undefined)
     throw new TypeError(`${kind}: dontBind has ${JSON.stringify(unknown)}; there are: ${SOURCES.join(', ')}`);
+}
+
+/** Makes the default value for one request, by its function or as a copy: no request sees another's changes. */
+export function defaultOf({ default: value }: { readonly default?: unknown }): unknown {
+  return typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
+}
+
+/** Copies plain data, and the values of our types. @throws TypeError for another object. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  // Neither can be changed.
+  if (BigNumber.isBigNumber(value) || value instanceof Version) return value;
+  if (value instanceof Date) return new Date(value);
+  if (value instanceof URL) return new URL(value);
+  if (isPlain(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)]));
+  throw new TypeError(
+    `the default has an instance of ${value.constructor.name || 'a class without a name'}, which could be ` +
+      'changed, and all requests would share it; pass a function that makes the default',
+  );
 }

@@ -1,10 +1,11 @@
 import type { Request, Response } from 'express';
-import type { Awaitable } from '../../basics/awaitable';
+import { isPromise, type Awaitable } from '../../basics/awaitable';
+import type { Pair } from '../../body/content/urlencoded';
 import type { ProblemLocation } from '../../problems/problem';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
-import { FoundValues } from '../reading/found-values';
 import { Location } from '../reading/location';
-import { lookupOf, type Lookup } from '../plan/lookup';
+import { lookupOf } from '../plan/lookup';
+import type { SourceProperty } from '../plan/source-properties';
 import { failAt, namesBelow, partsOfPath } from '../types/class-check';
 import type { SerializerOptions } from '../types/serializer-options';
 import type { AnyType } from '../types/property-type';
@@ -15,7 +16,8 @@ import type { Endpoint } from './endpoint';
 export class BinderContext<T = unknown> {
   /** Carries the type of the dto; it has no value at run time. */
   declare readonly bound?: T;
-  private readonly noted: Failures;
+  /** @internal */
+  readonly noted: Failures;
 
   constructor(
     /** The request that is being bound. */
@@ -24,11 +26,14 @@ export class BinderContext<T = unknown> {
     readonly res: Response,
     /** @internal */
     readonly endpoint: Endpoint,
-    /** @internal The body, where there is no request that brings it. */
-    readonly body?: Body,
+    /** @internal The body, once it has been read, or where there is no request that brings it. */
+    public body?: Body,
+    /** @internal The query, if it has been read before. */
+    readonly query?: readonly Pair[],
   ) {
-    const { limits, quoteValues, unknownNames } = endpoint.options;
-    this.noted = new Failures(limits, quoteValues, unknownNames === 'refuse');
+    const { plan, options } = endpoint;
+    const nameOfBody = plan?.wholeBody?.kind === 'json' ? plan.wholeBody.member.bindName : '';
+    this.noted = new Failures(options.limits, options.quoteValues, options.unknownNames === 'refuse', nameOfBody);
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -61,10 +66,10 @@ export class BinderContext<T = unknown> {
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
     const [property = '', ...path] = partsOfPath(name);
-    const known = plan && lookupOf(property, plan, this.req, where);
-    const lookup: Lookup = known ?? { source: where ?? 'body', name: property };
-    const { source, codec } = lookup;
-    failAt(this.locationOf(source, lookup.name), namesBelow(path, codec, source === 'json'), reason);
+    const lookup = plan && lookupOf(property, plan, this.req, where);
+    const { source, found } = lookup ?? { source: where ?? 'body', found: undefined };
+    const at = this.locationOf(source, found?.name ?? property);
+    failAt(at, namesBelow(path, found?.codec, source === 'json'), reason);
   }
 
   /** @internal Waits for all values that are not known yet. */
@@ -92,17 +97,30 @@ export class BinderContext<T = unknown> {
     if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req), emptyBody);
   }
 
-  /** @internal Makes the holder of the values that are found. */
-  foundOn<T extends object>(target: T): FoundValues<T> {
-    return new FoundValues(target, this.noted);
+  /** @internal Keeps a value that was read for a property of the dto. */
+  put(values: unknown[], { index }: SourceProperty, value: unknown): void {
+    if (value === undefined) return;
+    values[index] = value;
+    // Its failure counts even if a later source replaces the value.
+    if (isPromise(value)) this.noted.later(value, () => undefined);
   }
 
-  /** @internal Makes the location of a value; failures are reported under it. */
+  /** @internal Makes the location of a value. An empty name is the whole JSON body. */
   locationOf(source: ProblemLocation, name: string): Location {
-    if (source !== 'json') return Location.at(this.noted, source, name);
-    const whole = this.endpoint.plan?.wholeBody;
-    return Location.inJson(this.noted, name, whole?.kind === 'json' ? whole.member.bindName : undefined);
+    return source === 'json' ? Location.inJson(this.noted, name) : Location.at(this.noted, source, name);
   }
+}
+
+/** A source of values. */
+export interface ValueSource {
+  readonly name: ProblemLocation;
+  /**
+   * Reads the values that the request has for the properties.
+   * @param values gets them, at the indexes of their properties, and has those of earlier sources.
+   */
+  read(context: BinderContext, properties: readonly SourceProperty[], values: unknown[]): void;
+  /** Message for a missing required value, if not the usual one. */
+  readonly missing?: string;
 }
 
 /**

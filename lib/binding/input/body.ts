@@ -5,7 +5,7 @@ import { receive } from '../../body/receive';
 import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../../basics/awaitable';
-import type { BodyUse } from '../plan/parts';
+import type { BodyUse } from '../plan/plan';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { canBeStreamed, formIn, streamForm } from './form-body';
 import { accepts, textIn, unsupported, type Incoming } from './incoming';
@@ -36,11 +36,11 @@ export function readBody(
   const incoming: Incoming = { req, res, mediaType, kind: bodyKindOf(mediaType), use, options };
   const isAccepted = use.text || accepts(incoming.kind, incoming);
   if (!isAccepted && !mayBeEmpty(incoming)) throw unsupported(incoming);
-  if (isAccepted && canBeStreamed(incoming))
+  const isMultipart = isAccepted && incoming.kind === 'multipart';
+  if (isMultipart && canBeStreamed(incoming))
     return after(streamForm(incoming), form => (form ? { kind: 'form', form } : NONE));
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
-  const isForm = isAccepted && !use.text && incoming.kind === 'multipart';
-  const limit = isForm ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
+  const limit = isMultipart && !use.text ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
   return after(receive(req, res, limit), received => bodyIn(received, incoming));
 }
 

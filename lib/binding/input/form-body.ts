@@ -12,11 +12,11 @@ import { textIn, type Incoming } from './incoming';
 import type { FormReader } from './uploads';
 
 /**
- * Returns true if a form can go straight from the connection to where its files are stored: no one else has read it or
- * needs it.
+ * Returns true if a multipart form can go straight from the connection to where its files are stored: no one else has
+ * read it or needs it.
  */
-export function canBeStreamed({ req, kind, use }: Incoming): boolean {
-  return kind === 'multipart' && !use.text && isUntouched(req);
+export function canBeStreamed({ req, use }: Incoming): boolean {
+  return !use.text && isUntouched(req);
 }
 
 /**
@@ -50,45 +50,31 @@ async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncG
 
 /** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */
 export function formIn(received: Received, incoming: Incoming): Awaitable<Form> {
-  return incoming.kind === 'multipart' ? multipartIn(received, incoming) : urlEncodedIn(received, incoming);
-}
-
-function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
-  switch (received.kind) {
-    case 'none':
-      return { fields: [], files: [] };
-    case 'parsed':
-      if (typeof received.body === 'string') throw formLeftAsText();
-      return { fields: boundedPairs(received.body, incoming.options.limits), files: received.files };
-    case 'bytes':
-    case 'file':
-      return readUpload(incoming, formOptions => readForm(openReceived(received), incoming.req, formOptions));
-  }
-}
-
-function urlEncodedIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<Form> {
+  const { req, kind, mediaType, options } = incoming;
+  const { limits } = options;
+  if (received.kind === 'none') return { fields: [], files: [] };
   if (received.kind === 'parsed' && typeof received.body !== 'string')
-    return { fields: boundedPairs(received.body, limits), files: [] };
-  return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
+    return { fields: boundedPairs(received.body, limits), files: kind === 'multipart' ? received.files : [] };
+  if (kind !== 'multipart')
+    return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
+  if (received.kind === 'parsed') throw formLeftAsText();
+  return readUpload(incoming, formOptions => readForm(openReceived(received), req, formOptions));
 }
 
 const readUpload = ({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> =>
   options.readUpload(read, req, res, use);
 
+/** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */
 function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
-  const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(asObject(body));
+  const isCollection = typeof body === 'object' && body !== null && !Array.isArray(body) && Symbol.iterator in body;
+  if (isCollection && !(body instanceof URLSearchParams))
+    throw new Error(
+      `bindRequest: req.body holds the form as a ${body.constructor.name}, whose values bindRequest() cannot read. ` +
+        'Mount it before the middleware that reads the form, or let that leave an object of names and values.',
+    );
+  const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(body);
   if (pairs.length > fields) throw tooManyFields(fields);
   return pairs;
-}
-
-/** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */
-function asObject(body: unknown): unknown {
-  const isCollection = typeof body === 'object' && body !== null && !Array.isArray(body) && Symbol.iterator in body;
-  if (!isCollection) return body;
-  throw new Error(
-    `bindRequest: req.body holds the form as a ${body.constructor.name}, whose values bindRequest() cannot read. ` +
-      'Mount it before the middleware that reads the form, or let that leave an object of names and values.',
-  );
 }
 
 /**

@@ -5,7 +5,7 @@ import type { BodyKind, MediaType } from '../../body/content/media-type';
 import { allBytes, type Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
-import type { BodyUse } from '../plan/parts';
+import type { BodyUse } from '../plan/plan';
 import type { ResolvedLimits } from '../reading/limits';
 import type { ResolvedOptions } from './endpoint';
 
@@ -39,21 +39,18 @@ const MEDIA_TYPES = [
   ['urlencoded', 'application/x-www-form-urlencoded'],
 ] as const;
 
-/** Returns the media types of the bodies that the dto can use, and the endpoint accepts. */
-export function acceptedTypes(endpoint: Pick<Incoming, 'use' | 'options'>): string[] {
-  return MEDIA_TYPES.filter(([kind]) => accepts(kind, endpoint)).map(([, type]) => type);
-}
-
 /** Makes the refusal of a body that the dto cannot use. */
 export function unsupported(incoming: Incoming): Problem {
-  const { type } = incoming.mediaType;
-  const accepted = acceptedTypes(incoming);
-  // RFC 9110, section 15.5.16: a 415 response may name what would have been accepted.
+  const accepted = MEDIA_TYPES.filter(([kind]) => accepts(kind, incoming)).map(([, type]) => type);
+  return notAccepted(incoming.mediaType, accepted);
+}
+
+/** RFC 9110, section 15.5.16: a 415 response may name what would have been accepted. */
+function notAccepted({ type }: MediaType, accepted: readonly string[]): Problem {
   const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
   if (accepted.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
-  return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, {
-    headers: { Accept: accepted.join(', ') },
-  });
+  const headers = { Accept: accepted.join(', ') };
+  return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, { headers });
 }
 
 /** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
@@ -77,16 +74,12 @@ export function textIn(received: Received, mediaType: MediaType, limits: Resolve
  * Refuses a body whose text an earlier parser has consumed: the client can send another type, and a warning names the
  * mistake in mounting.
  */
-function textIsGone({ type }: MediaType): Problem {
+function textIsGone(mediaType: MediaType): Problem {
   warnOnce(
     'BINDONCE_TEXT_IS_GONE',
     'bindRequest: plainText() needs the body as it was sent, but a parser that is mounted before bindRequest(), such ' +
       'as express.json(), has consumed it. The client got 415. Mount bindRequest() before the parser, or let the ' +
       'parser keep the bytes in req.rawBody.',
   );
-  return new Problem(
-    'body-unsupported',
-    `The content type "${type.slice(0, 80)}" is not accepted here; send text/plain.`,
-    { headers: { Accept: 'text/plain' } },
-  );
+  return notAccepted(mediaType, ['text/plain']);
 }

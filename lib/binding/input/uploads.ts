@@ -1,14 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import type { Request } from 'express';
 import multer, { type Multer } from 'multer';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
-import { storageProblem } from '../../body/spool/temporary-folder';
-import { filesHeldIn, holdingOf, type HeldIn } from '../../body/stream/holding';
-import { onExchangeEnd } from '../../http/exchange-end';
+import { makeTemporaryFolder, PREFIX, removeTemporary, storageProblem } from '../../body/spool/temporary-folder';
+import { filesHeldIn, holdingOf } from '../../body/stream/holding';
+import { ClientGone, onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
-import { warnOnce } from '../../warnings/warn-once';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
-import { DiskStorage, uploadDirectory } from './disk-storage';
 
 /** Where uploaded files go. */
 export interface UploadOptions {
@@ -48,14 +55,9 @@ export function discardStored(req: IncomingMessage): Awaitable<void> {
   if (discarding.length > 0) return Promise.allSettled(discarding).then(() => undefined);
 }
 
-/** How one form is stored. */
-interface Storing extends Pick<FormOptions, 'storage' | 'limits' | 'fileFilter'> {
-  /** Where bindonce holds the files, for its limits; undefined if a Multer of the application stores them. */
-  readonly heldIn: HeldIn | undefined;
-  /** True for files that are removed when the exchange has ended. */
-  readonly isTemporary: boolean;
-  /** Removes the stored files. */
-  readonly discard: (files: Form['files']) => Promise<void>;
+/** The properties of a multer instance that are used, which its declarations leave out. */
+interface OwnMulter extends Pick<FormOptions, 'storage' | 'fileFilter'> {
+  readonly limits?: FormOptions['limits'] | ((req: IncomingMessage) => FormOptions['limits'] | undefined);
 }
 
 /**
@@ -67,107 +69,79 @@ export function uploadReader(
   uploads: UploadOptions | Multer = {},
   limits: ResolvedLimits,
 ): { readonly readUpload: ReadUpload; readonly formBytes: number } {
-  const bounds: FormOptions['limits'] = {
-    fields: limits.fields,
-    fieldSize: limits.fieldBytes,
-    fieldNameSize: 1_000,
-    files: limits.files,
-    fileSize: limits.fileBytes,
-  };
-  const isOwn = isMulter(uploads);
-  const storingFor = isOwn ? ofMulter(uploads, bounds) : ofOptions(uploads, bounds);
-  const isInMemory = isOwn ? isMemoryStorage((uploads as unknown as OwnMulter).storage) : uploads.storage !== 'disk';
+  const directory = isMulter(uploads) ? undefined : directoryFor(uploads);
+  const own: OwnMulter = isMulter(uploads) ? (uploads as unknown as OwnMulter) : { storage: multer.memoryStorage() };
+  const isInMemory = directory === undefined && isMemoryStorage(own.storage);
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];
   const readUpload: ReadUpload = async (read, req, res, parts) => {
-    const { heldIn, isTemporary, discard, ...settings } = storingFor(req);
+    const onDisk = directory === undefined ? undefined : new DiskStorage(directory);
+    // What a Multer of the application stores elsewhere is not held by this process.
+    const heldIn = directory === undefined ? isInMemory && 'memory' : filesHeldIn(directory);
+    const storage = onDisk ?? own.storage;
     const holding = holdingOf(req, res);
     const take = (bytes: number): void => {
       if (heldIn) holding.take(bytes, heldIn);
     };
-    if (isTemporary) onExchangeEnd(req, res, () => void discard([]));
+    const discard = async (files: Form['files']): Promise<void> => {
+      if (onDisk) await onDisk.remove();
+      else
+        await Promise.allSettled(files.map(file => promisify(storage._removeFile.bind(storage))(req as Request, file)));
+    };
+    if (onDisk) onExchangeEnd(req, res, () => void onDisk.remove());
     try {
-      const form = await read({ ...settings, fieldsBytes: limits.bodyBytes, formBytes, parts, take });
+      const bounds = stricter(limits, (typeof own.limits === 'function' ? own.limits(req) : own.limits) ?? {});
+      const settings = { storage, limits: bounds, ...(own.fileFilter && { fileFilter: own.fileFilter }), parts, take };
+      const form = await read({ ...settings, fieldsBytes: limits.bodyBytes, formBytes });
       stored.set(req, [...(stored.get(req) ?? []), () => discard(form.files)]);
       return form;
     } catch (error) {
       holding.giveBack();
+      // A Multer has already removed the files of a form that was refused while it was read.
       await discard([]);
       // Errors of the file system name the system call that has failed.
-      throw isTemporary && error instanceof Error && 'syscall' in error ? storageProblem(error) : error;
+      throw onDisk && error instanceof Error && 'syscall' in error ? storageProblem(error) : error;
     }
   };
   return { readUpload, formBytes };
 }
 
-function ofOptions(uploads: UploadOptions, limits: FormOptions['limits']): () => Storing {
+/**
+ * Checks where files go, and makes their folder if it does not exist.
+ * @returns the folder; undefined for the memory.
+ * @throws TypeError for an invalid option, and for a folder that cannot be made or written to.
+ */
+function directoryFor(uploads: UploadOptions): string | undefined {
   if ('_handleFile' in uploads)
     throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.');
   checkOptions('bindRequest: uploads', uploads, {
     storage: oneOf('memory', 'disk'),
     directory: { expects: 'a path', accepts: value => typeof value === 'string' && value !== '' },
   });
-  if (uploads.directory !== undefined && uploads.storage !== 'disk')
+  const { storage, directory = tmpdir() } = uploads;
+  if (storage !== 'disk' && uploads.directory !== undefined)
     throw new TypeError("bindRequest: uploads.directory has an effect only with storage: 'disk'; add that.");
-  if (uploads.storage !== 'disk') {
-    const storage = multer.memoryStorage();
-    return () => ({ storage, limits, heldIn: 'memory', isTemporary: false, discard: () => Promise.resolve() });
-  }
-  const directory = uploadDirectory(uploads.directory);
-  return () => {
-    const storage = new DiskStorage(directory);
-    return { storage, limits, heldIn: filesHeldIn(directory), isTemporary: true, discard: () => storage.remove() };
-  };
-}
-
-/** The properties of a multer instance that are used, which its declarations leave out. */
-type OwnMulter = Pick<FormOptions, 'storage' | 'fileFilter'> & {
-  readonly limits?: FormOptions['limits'] | ((req: IncomingMessage) => FormOptions['limits'] | undefined);
-};
-
-function ofMulter(own: Multer, limits: FormOptions['limits']): (req: IncomingMessage) => Storing {
-  const { storage, fileFilter, limits: given } = own as unknown as OwnMulter;
-  const heldIn = isMemoryStorage(storage) ? 'memory' : undefined;
-  return req => ({
-    storage,
-    limits: stricter(limits, (typeof given === 'function' ? given(req) : given) ?? {}),
-    ...(fileFilter && { fileFilter }),
-    heldIn,
-    isTemporary: false,
-    // If the form was refused while it was read, multer has already removed them.
-    discard: async files => {
-      await Promise.allSettled(files.map(file => removed(storage, req, file)));
-    },
-  });
-}
-
-function stricter(ours: FormOptions['limits'], theirs: FormOptions['limits']): FormOptions['limits'] {
-  const bounds = Object.entries(ours).map(([name, value]) => [
-    name,
-    Math.min(value, theirs[name as keyof typeof theirs] ?? Infinity),
-  ]);
-  return { ...theirs, ...(Object.fromEntries(bounds) as FormOptions['limits']) };
-}
-
-/** Removes a file by the storage that has it; a warning tells of one that could not be removed. */
-async function removed(storage: multer.StorageEngine, req: IncomingMessage, file: Express.Multer.File): Promise<void> {
+  if (storage !== 'disk') return undefined;
   try {
-    await new Promise<void>((resolve, reject) => {
-      storage._removeFile(req as Parameters<multer.StorageEngine['_removeFile']>[0], file, error => {
-        if (error) reject(error);
-        else resolve();
-      });
-    });
-  } catch (error) {
-    // A storage of the application's own may have set no path.
-    const which = (file as Partial<typeof file>).path ?? JSON.stringify(file.originalname);
-    warnOnce(
-      'BINDONCE_UPLOAD_LEFT',
-      `bindRequest: the storage in \`uploads\` could not remove ${which} of a refused request ` +
-        `(${error instanceof Error ? error.message : String(error)}). ` +
-        'Remove the file, and correct _removeFile of that storage.',
-      which,
-    );
+    mkdirSync(directory, { recursive: true });
+    // Only making something tells whether it can be written to.
+    rmdirSync(mkdtempSync(join(directory, PREFIX)));
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const mistake =
+      `bindRequest: the folder for uploads ${JSON.stringify(directory)} cannot be written to (${message}). ` +
+      'Name a folder in uploads.directory to which the user of this process may write.';
+    // A full disk may have room again, and answers with a problem until then.
+    if (code !== 'ENOSPC') throw new TypeError(mistake, { cause });
   }
+  return directory;
+}
+
+/** Returns the limits of the endpoint, and those of a Multer where they are lower or the only ones. */
+function stricter(limits: ResolvedLimits, theirs: FormOptions['limits']): FormOptions['limits'] {
+  const { fields, fieldBytes: fieldSize, files, fileBytes: fileSize } = limits;
+  const ours = Object.entries({ fields, fieldSize, fieldNameSize: 1_000, files, fileSize });
+  const lower = ours.map(([name, value]) => [name, Math.min(value, theirs[name as keyof typeof theirs] ?? Infinity)]);
+  return { ...theirs, ...(Object.fromEntries(lower) as FormOptions['limits']) };
 }
 
 const MemoryStorage = multer.memoryStorage().constructor;
@@ -178,3 +152,43 @@ const isMemoryStorage = (storage: multer.StorageEngine): boolean =>
 
 const isMulter = (uploads: UploadOptions | Multer): uploads is Multer =>
   typeof (uploads as Partial<Multer>).any === 'function';
+
+/**
+ * Bytes of a file that may wait in memory for a write to end: the next write takes them all, and each costs 200 µs,
+ * however short it is.
+ */
+const WAITING = 262_144;
+
+/** Stores the files of one form in a folder of their own, which only the user of this process can open. */
+class DiskStorage implements multer.StorageEngine {
+  private folder: Promise<string> | undefined;
+  private isOver = false;
+
+  constructor(private readonly parent: string) {}
+
+  _handleFile(...[, { stream }, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
+    this.store(stream).then(stored => done(null, stored), done);
+  }
+
+  _removeFile(...[, { path }, done]: Parameters<multer.StorageEngine['_removeFile']>): void {
+    unlink(path).then(() => done(null), done);
+  }
+
+  /** Removes all files that still exist. Later ones are not stored: nothing would remove them. */
+  async remove(): Promise<void> {
+    this.isOver = true;
+    const folder = await this.folder?.catch(() => undefined);
+    if (folder !== undefined) await removeTemporary(folder);
+  }
+
+  private async store(content: Readable): Promise<Partial<Express.Multer.File>> {
+    // An earlier middleware (a timeout) may have answered while parts before this file were read.
+    if (this.isOver) throw new ClientGone();
+    const destination = await (this.folder ??= makeTemporaryFolder(this.parent));
+    const filename = randomBytes(16).toString('hex');
+    const path = join(destination, filename);
+    const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WAITING });
+    await pipeline(content, file);
+    return { destination, filename, path, size: file.bytesWritten };
+  }
+}

@@ -1,17 +1,12 @@
 import { schemaCodec } from '../types/schema';
-import { assertType, isParsable, isSchema } from '../types/assert-type';
-import { parsableCodec } from '../types/parsable';
-import { objectCodec } from '../declaration/object-codec';
+import { assertType, isParsable, isSchema, remedyFor } from '../types/assert-type';
+import { objectCodec } from '../declaration/members';
 import { isDto } from '../declaration/declarations';
 import { namingErrors } from '../declaration/declaration-error';
-import type { NamingPolicy } from '../types/naming-policy';
-import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
-import type { ValueParser } from '../types/value-parser';
-import { classNameOf } from '../types/class-name';
+import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
+import { parsableCodec, replacedCodec, type ValueParser } from '../types/value-parser';
 import type { Codec } from '../types/codec';
-import { type AnyType, type Codecs, type Infer, isValueType } from '../types/property-type';
-import { remedyFor } from '../types/class-remedy';
-import { replacedCodec } from '../types/replaced-codec';
+import { classNameOf, type AnyType, type Codecs, type Infer, isValueType } from '../types/property-type';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {

@@ -1,50 +1,52 @@
-import type { Source } from '../../problems/problem';
-import type { FoundValues } from '../reading/found-values';
-import type { JsonObject } from '../reading/json-text';
-import { ownValue } from '../reading/json-text';
-import { membersOf, type Member } from '../declaration/members';
-import type { Location } from '../reading/location';
+import type { ProblemLocation } from '../../problems/problem';
+import type { PartsTaken } from '../../body/form/form';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
-import { completion, instancesOf } from '../declaration/instances';
-import { propertiesOf } from '../declaration/class-properties';
-import { isDto } from '../declaration/declarations';
-import type { PropertySpec } from '../declaration/property';
-import { classCheckOf } from '../types/class-check';
-import { classNameOf } from '../types/class-name';
-import { needsExactNumbers, notNull, takesFiles, type ClassCheck, type Codec } from '../types/codec';
-import { readFields, readOptionalJson } from '../types/read-json';
+import { instancesOf, isDto } from '../declaration/declarations';
+import { membersOf, type Member } from '../declaration/members';
+import { ownValue } from '../reading/json-text';
+import { firstPart } from '../reading/name-tree';
 import { assertType, isSchema } from '../types/assert-type';
-import { isOptional, refusesNull, type AnyType, type DtoClass } from '../types/property-type';
-import type { BodyUse } from './parts';
-import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
-import { noParts, partsFor } from './parts';
-import { sourcePropertiesOf, type SourceDefaults, type SourceProperty } from './source-properties';
-import { checkSupply } from './supply';
-import { wholeBodyOf, wholeSourcesOf, type WholeBody, type WholeSources } from './whole-source';
+import {
+  hasFile,
+  needsExactNumbers,
+  notNull,
+  objectsOf,
+  takesFiles,
+  type Codec,
+  type ObjectCodec,
+} from '../types/codec';
+import { classNameOf, isOptional, refusesNull, type AnyType } from '../types/property-type';
+import { takesJsonAt } from '../types/schema';
+import { checkSupply, checkType, wholeSources } from './checks';
 import type { CodecTable } from './codec-table';
+import { sourcesOf, type SourceDefaults, type SourceProperty, type SourcesOf } from './source-properties';
 
-/** How a dto is bound, prepared once, when the middleware is made. */
-export interface Plan {
-  readonly create: () => object;
-  /** Number of properties. */
-  readonly count: number;
-  /** Sets the properties for which a value was found, and completes the dto. */
-  readonly set: (dto: object, values: readonly unknown[]) => void;
-  /** The properties that each source supplies. */
-  readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
-  /** Reads the fields of a JSON body. */
-  readonly read: (found: FoundValues, json: JsonObject, at: Location) => void;
-  /** The properties that the JSON body itself must contain. */
-  readonly jsonRequired: readonly SourceProperty[];
+/** How the dto of a request is bound: an object like any other, whose properties have sources. Made once. */
+export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
+  readonly members: readonly Member[];
   /** The sources of each property. */
-  readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, SourceProperty>>;
-  readonly required: readonly Member[];
+  readonly sourcesOf: SourcesOf;
+  /** The properties that each source supplies. */
+  readonly sourceProperties: ReadonlyMap<ProblemLocation, readonly SourceProperty[]>;
   readonly wholeBody: WholeBody | undefined;
-  /** The `static check` of the class. */
-  readonly check: ClassCheck | undefined;
   readonly body: BodyUse;
   /** Returns the value of `req.dto`: the bound object, or for a list dto its items. */
   readonly result: (dto: object) => unknown;
+}
+
+/** The property that takes the whole body, as JSON (`fromBody`) or as text (`plainText`). */
+export interface WholeBody {
+  readonly kind: 'json' | 'text';
+  readonly member: Member;
+}
+
+/** Which kinds of body a dto uses. */
+export interface BodyUse extends PartsTaken {
+  readonly json: boolean;
+  readonly form: boolean;
+  readonly text: boolean;
+  /** True if JSON numbers must keep all their digits, for a `long` or a `decimal`. */
+  readonly needsExactNumbers: boolean;
 }
 
 /**
@@ -57,125 +59,100 @@ export interface Plan {
 export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults, owner = 'bindRequest'): Plan {
   return namingErrors(owner, () => {
     assertType(Dto);
-    if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs, defaults);
-    const codec = codecs.complete(Dto);
-    if (!['list', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
-      throw new TypeError(
-        `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
-      );
-    return planForBody(codec, Dto);
+    if (isSchema(Dto) || !isDto(Dto)) return planForBody(Dto, codecs, defaults);
+    const members = membersOf(Dto, codecs, ({ kind, type }) => {
+      const codec = codecs.complete(type);
+      checkType(kind, codec);
+      return codec;
+    });
+    return { ...instancesOf(Dto), ...bindingOf(classNameOf(Dto), members, defaults), result: dto => dto };
   });
 }
 
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
-function planForBody(codec: Codec, Dto: AnyType): Plan {
-  const names = { property: 'body', bindName: '', jsonName: '' };
-  const required = !isOptional(Dto);
-  const spec: PropertySpec = { kind: 'fromBody', type: Dto, required };
-  const body: Member = {
-    ...names,
-    index: 0,
-    codec,
-    required,
-    jsonRequired: false,
-    dontBind: [],
-    spec,
-    refusesNull: refusesNull(Dto),
-  };
-  checkNestable(codec);
+function planForBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults): Plan {
+  const codec = codecs.complete(Dto);
+  if (!['list', 'union', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
+    throw new TypeError(
+      `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
+    );
   namingErrors(codec.name, () => {
-    checkHasNoFile(codec);
+    checkType('fromBody', codec);
   });
-  return {
-    create: () => ({}),
-    count: 1,
-    set: (dto, [value]) => Object.assign(dto, { body: value }),
-    sourceProperties: new Map(),
-    read: () => undefined,
-    jsonRequired: [],
-    sourcesOf: new Map(),
-    required: required ? [body] : [],
-    wholeBody: { kind: 'json', member: body },
-    check: undefined,
-    body: { json: true, form: false, text: false, ...noParts, needsExactNumbers: needsExactNumbers(codec) },
-    result: dto => ownValue(dto, 'body'),
+  const required = !isOptional(Dto);
+  const body: Member = {
+    ...{ property: 'body', index: 0, bindName: '', jsonName: '', codec, required, refusesNull: refusesNull(Dto) },
+    ...{ jsonRequired: false, dontBind: [], spec: { kind: 'fromBody', type: Dto, required } },
   };
+  const object = { create: () => ({}), complete: undefined, check: undefined };
+  return { ...object, ...bindingOf('', [body], defaults), result: dto => ownValue(dto, 'body') };
 }
 
-function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: SourceDefaults): Plan {
-  const wholeSources = wholeSourcesOf(Dto, propertiesOf(Dto));
-  const members = membersOf(Dto, codecs, spec => {
-    const codec = codecs.complete(spec.type);
-    checkPlacement(spec, codec, wholeSources);
-    return codec;
-  });
-  const sourcesOf = sourcesOfEach(classNameOf(Dto), members, wholeSources, defaults);
-  const sourceProperties = bySource(sourcesOf);
-  const jsonProperties = sourceProperties.get('json') ?? [];
-  checkJsonNames(classNameOf(Dto), jsonProperties);
-  const required = members.filter(member => member.required);
-  const jsonRequired = jsonProperties.filter(member => member.jsonRequired);
-  const wholeBody = wholeBodyOf(members);
-  const inJson = wholeBody?.kind === 'json' ? [wholeBody.member] : jsonProperties;
-  return {
-    create: instancesOf<unknown>(Dto),
-    count: members.length,
-    set: setting(members, completion(Dto)),
-    sourceProperties,
-    read: (found, json, at) => {
-      readFields(jsonProperties, ({ index }) => index, readIfSent, found, json, at);
-    },
-    jsonRequired,
-    sourcesOf,
-    required,
-    wholeBody,
-    check: classCheckOf(Dto),
-    body: {
-      json: inJson.length > 0,
-      form: sourceProperties.has('form'),
-      text: wholeBody?.kind === 'text',
-      ...partsFor(sourceProperties.get('form') ?? [], defaults.unknownNames === 'refuse'),
-      needsExactNumbers: inJson.some(({ codec }) => needsExactNumbers(codec)),
-    },
-    result: dto => dto,
-  };
-}
-
-/** Finds the sources of each property. @throws TypeError for a property that no source can supply. */
-function sourcesOfEach(
+/** @throws TypeError for a property that no source can supply, and for two of one name. */
+function bindingOf(
   className: string,
   members: readonly Member[],
-  wholeSources: WholeSources,
   defaults: SourceDefaults,
-): Plan['sourcesOf'] {
-  const sourcesOf = (member: Member): ReadonlyMap<Source, SourceProperty> => {
-    const sources = sourcePropertiesOf(member, wholeSources, defaults);
-    checkSupply(member, sources, defaults.fieldSources);
-    return sources;
-  };
-  return new Map(
-    members.map(member => [member.property, namingErrors(`${className}.${member.property}`, () => sourcesOf(member))]),
+): Omit<Plan, 'create' | 'complete' | 'check' | 'result'> {
+  const taken = wholeSources(className, members);
+  const all: SourcesOf = new Map(
+    members.map(member => {
+      const sources = sourcesOf(member, taken, defaults);
+      namingErrors(`${className}.${member.property}`, () => {
+        checkSupply(member, sources, taken, defaults);
+      });
+      return [member.property, sources];
+    }),
   );
+  const sourceProperties = bySource(all);
+  const [json = [], form = []] = [sourceProperties.get('json'), sourceProperties.get('form')];
+  checkJsonNames(className, json);
+  const refusesUnknown = defaults.unknownNames === 'refuse';
+  if (refusesUnknown && !sourceProperties.has('query')) sourceProperties.set('query', []);
+  const whole = members.find(({ spec }) => spec.kind === 'fromBody' || spec.kind === 'plainText');
+  const wholeBody: WholeBody | undefined = whole && {
+    kind: whole.spec.kind === 'fromBody' ? 'json' : 'text',
+    member: whole,
+  };
+  const body: BodyUse = {
+    ...{ json: json.length > 0, form: form.length > 0, text: wholeBody?.kind === 'text' },
+    ...partsFor(form, refusesUnknown),
+    needsExactNumbers: json.some(({ codec }) => needsExactNumbers(codec)),
+  };
+  return { members, sourcesOf: all, sourceProperties, wholeBody, body };
 }
 
-function bySource(sourcesOf: Plan['sourcesOf']): Map<Source, SourceProperty[]> {
-  const all = new Map<Source, SourceProperty[]>();
-  for (const [source, one] of [...sourcesOf.values()].flatMap(sources => [...sources])) {
-    const others = all.get(source);
-    if (others) others.push(one);
-    else all.set(source, [one]);
-  }
-  return all;
+function bySource(all: SourcesOf): Map<ProblemLocation, SourceProperty[]> {
+  const found = new Map<ProblemLocation, SourceProperty[]>();
+  for (const [source, property] of [...all.values()].flatMap(sources => [...sources]))
+    found.set(source, [...(found.get(source) ?? []), property]);
+  return found;
 }
 
-/** Reads a value of the JSON body. An absent one is skipped: another source may supply it. */
-const readIfSent = (member: Member, value: unknown, location: Location): unknown =>
-  value === undefined ? undefined : readOptionalJson(member, value, location);
-
-function setting(members: readonly Member[], complete: ((dto: object) => void) | undefined): Plan['set'] {
-  return (dto, values) => {
-    for (const { property, index } of members)
-      if (values[index] !== undefined) (dto as Record<string, unknown>)[property] = values[index];
-    complete?.(dto);
+/**
+ * Decides which files of a form are kept: those whose name begins as a declared one does, even if only to refuse them
+ * there; all, if a schema takes the whole form, or if other names are refused. A file of JSON is read as a field if no
+ * file is declared under its name: generated clients send objects like this (RFC 7578, section 4.4).
+ */
+function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean): PartsTaken {
+  const whole = properties.find(({ isRoot }) => isRoot)?.codec;
+  const root = whole && notNull(whole);
+  const fields = (root ? objectsOf(root) : []).flatMap(one => one.fields);
+  const declared = [
+    ...properties.filter(({ isRoot }) => !isRoot).map(({ name, codec }) => [firstPart(name), codec] as const),
+    ...fields.map(({ bindName, codec }) => [firstPart(bindName), codec] as const),
+  ];
+  const codecsOf = (name: string): readonly Codec[] =>
+    root?.kind === 'record'
+      ? [root.item]
+      : declared.flatMap(([first, codec]) => (first === firstPart(name) ? codec : []));
+  // Only the names of a schema are unknown.
+  const takesAll = root?.kind === 'schema';
+  return {
+    takesFile: name => takesAll || refusesUnknown || codecsOf(name).length > 0,
+    takesJson(name) {
+      const codecs = codecsOf(name);
+      return codecs.length > 0 ? !codecs.some(hasFile) : takesAll && takesJsonAt(root, name);
+    },
   };
 }

@@ -1,7 +1,6 @@
 import type { Member } from '../declaration/members';
-import type { Source } from '../../problems/problem';
+import type { ProblemLocation, Source } from '../../problems/problem';
 import { takesFiles } from '../types/codec';
-import { isTaken, type WholeSources } from './whole-source';
 
 /** A property of the dto of a request, as one source supplies it. */
 export interface SourceProperty extends Member {
@@ -12,6 +11,12 @@ export interface SourceProperty extends Member {
   /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
   readonly isRoot: boolean;
 }
+
+/** The sources of one property, in binding order. That of `plainText` is the body. */
+export type SourcesOfProperty = ReadonlyMap<ProblemLocation, SourceProperty>;
+
+/** The sources of all properties, by their names. */
+export type SourcesOf = ReadonlyMap<string, SourcesOfProperty>;
 
 /** The sources of a bare type and of `field()`, in binding order. */
 export const FIELD_SOURCES = ['json', 'form', 'route', 'query'] as const;
@@ -24,44 +29,31 @@ export interface SourceDefaults {
   readonly unknownNames: 'ignore' | 'refuse';
 }
 
-/** Returns the sources of a property, each with the name of the value in it. */
-export function sourcePropertiesOf(
-  member: Member,
-  wholeSources: WholeSources,
-  defaults: SourceDefaults,
-): Map<Source, SourceProperty> {
+/**
+ * Returns the sources of a property, each with the name of the value in it.
+ * @param taken the sources that one property takes from all others.
+ */
+export function sourcesOf(member: Member, taken: ReadonlySet<Source>, defaults: SourceDefaults): SourcesOfProperty {
   const { kind } = member.spec;
   const isRoot = kind === 'fromForm' || kind === 'fromQuery';
-  // Most properties have one name in all sources.
-  const made = new Map<string, SourceProperty>();
-  const under = (name: string): SourceProperty => {
-    const one =
-      made.get(name) ?? Object.assign({}, member, { name, anyCase: name.toLowerCase(), isRoot, dontBind: [] });
-    made.set(name, one);
-    return one;
+  const isWhole = isRoot || kind === 'fromBody' || kind === 'plainText';
+  const canSupply = (source: ProblemLocation): boolean => {
+    if (isWhole || source === 'body') return true;
+    const isBlocked = member.dontBind.includes(source) || taken.has(source);
+    return !isBlocked && (source === 'form' || !takesFiles(member.codec));
   };
-  const canSupply = (source: Source): boolean => {
-    const isBlocked = member.dontBind.includes(source);
-    const isTakenByOther = !isRoot && isTaken(source, wholeSources);
-    const holdsItsValues = source === 'form' || !takesFiles(member.codec);
-    return !isBlocked && !isTakenByOther && holdsItsValues;
-  };
-  return new Map(
-    namesOf(member, defaults)
-      .filter(([source]) => canSupply(source))
-      .map(([source, name]) => [source, under(name)]),
-  );
+  const under = (name: string): SourceProperty => ({ ...member, name, anyCase: name.toLowerCase(), isRoot });
+  const names = namesOf(member, defaults).filter(([source]) => canSupply(source));
+  return new Map(names.map(([source, name]) => [source, under(name)]));
 }
 
-/** Returns the names that a property has in its sources, in binding order. */
-function namesOf({ property, bindName, jsonName, spec }: Member, defaults: SourceDefaults): [Source, string][] {
+/** Returns the names that a property has in its sources. */
+function namesOf(
+  { property, bindName, jsonName, spec }: Member,
+  defaults: SourceDefaults,
+): readonly (readonly [ProblemLocation, string])[] {
   const { kind, fallback = defaults.fallback, name = property } = spec;
-  const anyOf: [Source, string][] = [
-    ['json', jsonName],
-    ['form', bindName],
-    ['route', bindName],
-    ['query', bindName],
-  ];
+  const anyOf = FIELD_SOURCES.map(source => [source, source === 'json' ? jsonName : bindName] as const);
   const others = fallback ? anyOf : [];
   switch (kind) {
     case 'field':
@@ -74,6 +66,8 @@ function namesOf({ property, bindName, jsonName, spec }: Member, defaults: Sourc
       return [['query', bindName]];
     case 'routeParam':
       return [['route', bindName]];
+    case 'fromBody':
+      return [['json', '']];
     case 'fromForm':
       return [['form', '']];
     case 'fromQuery':
@@ -86,8 +80,7 @@ function namesOf({ property, bindName, jsonName, spec }: Member, defaults: Sourc
       return [...others, ['cookie', name]];
     case 'hasPermission':
       return [['permission', name]];
-    case 'fromBody':
     case 'plainText':
-      return [];
+      return [['body', property]];
   }
 }

@@ -59,30 +59,31 @@ export interface BindingFailure extends ProblemError, FailureFacts {
 /** The failures of one request, up to `limits.failures`: a response must not grow with the number of mistakes. */
 export class Failures {
   readonly list: BindingFailure[] = [];
+  private closed: Set<string> | undefined;
   /** True if there are failures that are not listed. */
   isCut = false;
-  /** The names of values that have one failure only. */
-  private alone: Set<string> | undefined;
-  private promised: [value: Promise<unknown>, use: (known: unknown) => void][] | undefined;
-
+  private readonly promised: Promise<void>[] = [];
   private readonly checks: (() => Awaitable<unknown>)[] = [];
   private checked = 0;
 
   /**
    * @param quotesValues false if no refused value may be repeated.
    * @param refusesUnknown true if names that no property takes are failures.
+   * @param nameOfBody the name of the whole JSON body, if one property takes it.
    */
   constructor(
     readonly limits: Pick<ResolvedLimits, 'bodyBytes' | 'fields' | 'items' | 'depth' | 'failures'>,
     readonly quotesValues = true,
     readonly refusesUnknown = false,
+    readonly nameOfBody = '',
   ) {}
 
-  /** Waits for a value, before the request counts as read. @param use called with it, in the order of these calls. */
+  /** Waits for a value, before the request counts as read. @param use called with it. */
   later(value: Promise<unknown>, use: (known: unknown) => void): void {
+    const used = value.then(use);
     // If another step has already failed, no one awaits it.
-    ignoreRejection(value);
-    (this.promised ??= []).push([value, use]);
+    ignoreRejection(used);
+    this.promised.push(used);
   }
 
   /** Calls a check when all values are known, and those before it have answered. */
@@ -92,25 +93,12 @@ export class Failures {
 
   /** Waits for all values that are not known yet, and for those of which they are made; then for the checks. */
   settle(): Awaitable<void> {
-    const { promised } = this;
-    if (!promised) return this.settleChecks();
-    this.promised = undefined;
-    return Promise.all(promised.map(([value]) => value)).then(known => {
-      for (const [at, [, use]] of promised.entries()) use(known[at]);
-      return this.settle();
-    });
-  }
-
-  private settleChecks(): Awaitable<void> {
+    if (this.promised.length > 0) return Promise.all(this.promised.splice(0)).then(() => this.settle());
     while (this.checked < this.checks.length) {
       const done = this.checks[this.checked++]?.();
-      if (isPromise(done)) return done.then(() => this.settleChecks());
+      if (isPromise(done)) return done.then(() => this.settle());
     }
     return undefined;
-  }
-
-  get isFull(): boolean {
-    return this.list.length >= this.limits.failures;
   }
 
   /**
@@ -118,18 +106,19 @@ export class Failures {
    * built: a body can be wrong in a million places.
    */
   leavesOut(): boolean {
-    this.isCut ||= this.isFull;
-    return this.isFull;
+    const isFull = this.list.length >= this.limits.failures;
+    this.isCut ||= isFull;
+    return isFull;
   }
 
   add(failure: BindingFailure): void {
-    if (!this.leavesOut() && !this.alone?.has(keyOf(failure))) this.list.push(failure);
+    if (!this.leavesOut() && !this.closed?.has(keyOf(failure))) this.list.push(failure);
   }
 
-  /** Adds the only failure of a name: others would follow from it. */
-  addAlone(failure: BindingFailure): void {
-    this.add(failure);
-    if (!this.isFull) (this.alone ??= new Set()).add(keyOf(failure));
+  /** Keeps the last failure the only one of its name: others would follow from it. */
+  closeLast(): void {
+    const last = this.list.at(-1);
+    if (last) (this.closed ??= new Set()).add(keyOf(last));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Location } from './location';
+import { INVALID, type Location } from './location';
 import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 
 /** Reads JSON out of one text: a query parameter, a form field, a claim or a header. */
@@ -42,49 +42,31 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Replaces exact numbers by doubles, for code that expects the output of JSON.parse. Reports a failure if a limit is
- * exceeded.
+ * Replaces exact numbers by doubles, for code that expects the output of JSON.parse, and reports a failure if a limit
+ * is exceeded. What a parser in front has made of a value, such as a Date, stays as it is.
  */
-export function plainJson(value: unknown, location: Location): unknown {
-  const { items } = location.limits;
-  switch (plainnessOf(value, location.levelsLeft, items)) {
-    case 'too deep':
-      return location.failTooDeep();
-    case 'too long':
-      return location.fail('too-many-items', `There is an array of more than ${items} items.`, { limit: items });
-    case 'exact':
-      return withDoubles(value);
-    case 'plain':
-      return value;
-  }
-}
-
-type Plainness = 'plain' | 'exact' | 'too deep' | 'too long';
-
-/**
- * Finds out whether a value contains an exact number, or exceeds the levels or items allowed, and looks no deeper than
- * allowed.
- */
-function plainnessOf(value: unknown, levels: number, items: number): Plainness {
-  if (typeof value !== 'object' || value === null) return 'plain';
-  if (isExactNumber(value)) return 'exact';
-  if (levels <= 0) return 'too deep';
-  if (Array.isArray(value) && value.length > items) return 'too long';
-  let found: Plainness = 'plain';
-  for (const one of Array.isArray(value) ? value : Object.values(value)) {
-    const its = plainnessOf(one, levels - 1, items);
-    if (its === 'too deep' || its === 'too long') return its;
-    if (its === 'exact') found = its;
-  }
-  return found;
-}
-
-function withDoubles(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+export function plainJson(value: unknown, at: Location, levels = at.levelsLeft): unknown {
   if (isExactNumber(value)) return Number(value.value);
-  if (Array.isArray(value)) return value.map(withDoubles);
+  const isArray = Array.isArray(value);
+  if (!isArray && !isPlainObject(value)) return value;
+  if (levels <= 0) return at.failTooDeep();
+  const { items: limit } = at.limits;
+  if (isArray && value.length > limit)
+    return at.fail('too-many-items', `There is an array of more than ${limit} items.`, { limit });
+  const copy: unknown[] = [];
+  for (const one of isArray ? (value as unknown[]) : Object.values(value)) {
+    const plain = plainJson(one, at, levels - 1);
+    if (plain === INVALID) return INVALID;
+    copy.push(plain);
+  }
   // Object.fromEntries defines properties, so `__proto__` is a name like any other.
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withDoubles(one)]));
+  return isArray ? copy : Object.fromEntries(Object.keys(value).map((name, index) => [name, copy[index]]));
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** Splits one value at its commas, unless that makes an empty item: then the comma is part of the text. */

@@ -1,4 +1,4 @@
-import { checkOptions, positiveInteger, type Rule } from '../../options/check';
+import { checkOptions, positiveInteger } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 
 /**
@@ -39,12 +39,6 @@ export type ResolvedLimits = Readonly<Required<Omit<BindingLimits, 'formBytes'>>
 /** Default of `formBytes`, by where files are kept. */
 export const DEFAULT_FORM_BYTES = { memory: 16_777_216, disk: 104_857_600 } as const;
 
-/** Each level takes stack space, so there is an upper bound. */
-const levels: Rule = {
-  expects: 'a whole number from 1 to 500',
-  accepts: value => positiveInteger.accepts(value) && (value as number) <= 500,
-};
-
 const defaults: ResolvedLimits = {
   bodyBytes: 1_048_576,
   fields: 20_000,
@@ -56,10 +50,13 @@ const defaults: ResolvedLimits = {
   failures: 100,
 };
 
+const isDepth = (value: unknown): boolean => positiveInteger.accepts(value) && Number(value) <= 500;
+
 export function resolveLimits(given: BindingLimits = {}): ResolvedLimits {
   checkOptions('bindRequest: limits', given, {
     ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, positiveInteger])),
-    depth: levels,
+    // Each level takes stack space.
+    depth: { expects: 'a whole number from 1 to 500', accepts: isDepth },
   });
   return withDefaults(defaults, given);
 }

@@ -2,7 +2,6 @@ import BigNumber = require('bignumber.js');
 import type { ProblemLocation } from '../../problems/problem';
 import { isExactNumber } from '../../body/content/exact-json';
 import type { Failures, FailureCode, FailureFacts } from './failures';
-import { isSecret } from './secret';
 
 /** Result of reading an invalid value. Its failure has already been reported at its location. */
 export const INVALID: unique symbol = Symbol('invalid');
@@ -17,74 +16,54 @@ export const withoutMark = (result: unknown): unknown => (result === UNDEFINED ?
 /** Most characters of a refused value, a name and a pointer that a response repeats. */
 const LONGEST = { value: 60, name: 200, pointer: 400 };
 
-/** Where a location is, but for the keys below its root. */
-interface Root {
-  readonly failures: Failures;
-  readonly source: ProblemLocation;
-  /** Name that the value was looked up under. */
-  readonly name: string;
-  /** True in a JSON document, which begins at the root: a body, or text that holds JSON. */
-  readonly isJson: boolean;
-  /** Name of a value that has none in its source: the property that takes the whole JSON body. */
-  readonly whole?: string | undefined;
-  /** The location of the text that holds this JSON document. */
-  readonly outer?: Location;
-}
+/** A header with one of these words in its name carries credentials: Authorization, Cookie, X-Api-Key, X-CSRF-Token. */
+const CREDENTIAL = /auth|token|secret|passw|credential|cookie|session|signature|jwt|key|csrf|xsrf/i;
 
-/** The location of a value; failures are reported under it. */
+/** What the client did not type, or an HttpOnly cookie of it: a response never repeats it. */
+const SECRET: ReadonlySet<ProblemLocation> = new Set(['claim', 'permission', 'cookie']);
+
+/** Where a value was sent: a path of names and indexes. Failures are reported under it. */
 export class Location {
   /** True if a failure has been reported here or below, listed or not. */
   isInvalid = false;
 
   /**
+   * @param isJson true in a JSON document: a body, or text that holds JSON.
    * @param depth levels of objects and arrays around the value.
-   * @param up the location of the object or array that holds it, if that is below the root.
+   * @param key the name that the value was looked up under, or its name or index in the object or array at `up`;
+   * undefined where a JSON document begins.
    */
   private constructor(
-    private readonly root: Root,
+    readonly failures: Failures,
+    readonly source: ProblemLocation,
+    readonly isJson: boolean,
     private readonly depth: number,
+    private readonly key: string | number | undefined,
     private readonly up?: Location,
-    private readonly key: string | number = '',
   ) {}
 
   static at(failures: Failures, source: ProblemLocation, name: string): Location {
-    return new Location({ failures, source, name, isJson: false }, 0);
+    return new Location(failures, source, false, 0, name);
   }
 
-  /**
-   * Makes the location of a field of a JSON body; an empty name means the body itself.
-   * @param whole the property that takes the whole body, if one does.
-   */
-  static inJson(failures: Failures, name: string, whole?: string): Location {
-    const body = new Location({ failures, source: 'json', name: '', isJson: true, whole }, 0);
+  /** Makes the location of a field of a JSON body; an empty name means the body itself. */
+  static inJson(failures: Failures, name: string): Location {
+    const body = new Location(failures, 'json', true, 0, undefined);
     return name === '' ? body : body.below(name);
-  }
-
-  get source(): ProblemLocation {
-    return this.root.source;
-  }
-
-  get failures(): Failures {
-    return this.root.failures;
-  }
-
-  /** True in a JSON document: a body, or text that holds JSON. */
-  get isJson(): boolean {
-    return this.root.isJson;
-  }
-
-  get limits() {
-    return this.failures.limits;
   }
 
   /** Returns the location of a property of the object here, or of an item of the array here. */
   below(key: string | number): Location {
-    return new Location(this.root, this.depth + 1, this, key);
+    return new Location(this.failures, this.source, this.isJson, this.depth + 1, key, this);
   }
 
   /** Returns this location as the root of a JSON document: the value is text that holds JSON. */
   asJson(): Location {
-    return new Location({ ...this.root, name: this.path, isJson: true, whole: undefined, outer: this }, this.depth);
+    return new Location(this.failures, this.source, true, this.depth, undefined, this);
+  }
+
+  get limits() {
+    return this.failures.limits;
   }
 
   /** False if the value must not be repeated: a response must not show what the client did not send. */
@@ -94,24 +73,22 @@ export class Location {
 
   /** True if nothing of the content may be repeated, whatever `quoteValues` is: no value, and no key that it brings. */
   get isSecret(): boolean {
-    return isSecret(this.source, this.root.name);
+    return SECRET.has(this.source) || (this.source === 'header' && CREDENTIAL.test(String(this.above[0]?.key)));
   }
 
   /** Levels of nesting still allowed below this location. */
   get levelsLeft(): number {
-    return this.limits.depth + 1 - this.depth;
+    return this.failures.limits.depth + 1 - this.depth;
   }
 
   /** Returns true, and reports a failure, if an object or array here is nested too deeply. */
   isTooDeep(): boolean {
-    if (this.levelsLeft > 0) return false;
-    this.failTooDeep();
-    return true;
+    return this.depth > this.failures.limits.depth && this.failTooDeep() === INVALID;
   }
 
   /** Returns true, and reports a failure, if there are more items here than allowed. */
   isTooLong(count: number): boolean {
-    const { items: limit } = this.limits;
+    const { items: limit } = this.failures.limits;
     if (count <= limit) return false;
     this.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
     return true;
@@ -119,30 +96,21 @@ export class Location {
 
   failTooDeep(): Invalid {
     const { depth: limit } = this.limits;
-    return this.fail('too-deep', `There are more than ${limit} levels of objects and lists inside each other.`, {
-      limit,
-    });
+    const detail = `There are more than ${limit} levels of objects and lists inside each other.`;
+    return this.fail('too-deep', detail, { limit });
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
     if (this.leavesOut()) return INVALID;
-    const { name, pointer } = this;
-    this.failures.add({ code, name, in: this.source, ...(pointer !== undefined && { pointer }), detail, ...facts });
+    const pointer = this.isJson ? { pointer: this.pointer } : undefined;
+    this.failures.add({ code, name: this.name, in: this.source, ...pointer, detail, ...facts });
     return INVALID;
   }
 
   /** Notes that a value here is invalid. Returns true if its failure will not be listed. */
   private leavesOut(): boolean {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- a loop makes no locations and no stack.
-    for (let here: Location | undefined = this; here; here = here.up ?? here.root.outer) here.isInvalid = true;
+    for (const one of this.above) one.isInvalid = true;
     return this.failures.leavesOut();
-  }
-
-  /** Reports a value that cannot be decoded. It is not reported as missing, too. */
-  failUndecodable(detail: string): Invalid {
-    this.leavesOut();
-    this.failures.addAlone({ code: 'invalid', name: this.name, in: this.source, detail });
-    return INVALID;
   }
 
   /**
@@ -151,59 +119,56 @@ export class Location {
    */
   failValue(value: unknown, expected: string, detail?: string, described?: string): Invalid {
     if (this.leavesOut()) return INVALID;
-    const quoted = this.mayQuote ? quote(value) : undefined;
-    const subject = quoted === undefined ? 'The value' : `The value ${quoted}`;
+    const { subject, ...quoted } = this.quoted(value);
     const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
-    return this.fail('invalid', detail ?? `${subject} is not ${described ?? `${article} ${expected}`}.`, {
-      ...(quoted !== undefined && { value: quoted }),
-      expected,
-    });
+    const message = detail ?? `${subject} is not ${described ?? `${article} ${expected}`}.`;
+    return this.fail('invalid', message, { ...quoted, expected });
   }
 
   /** Reports a value that breaks a rule of its type. @param says completes the sentence "The value … must …". */
   failRule(noun: 'value' | 'list' | 'file', value: unknown, says: string): Invalid {
     if (this.leavesOut()) return INVALID;
-    const quoted = noun === 'value' && this.mayQuote ? quote(value) : undefined;
-    const subject = quoted === undefined ? `The ${noun}` : `The value ${quoted}`;
-    return this.fail('rule', `${subject} must ${says}.`, quoted === undefined ? {} : { value: quoted });
+    const { subject, ...quoted } = noun === 'value' ? this.quoted(value) : { subject: `The ${noun}` };
+    return this.fail('rule', `${subject} must ${says}.`, quoted);
   }
 
   failCount(count: number, expected: string): Invalid {
-    return this.fail('several-values', `There are ${count} values where one is expected.`, {
-      count,
-      expected,
-    });
+    return this.fail('several-values', `There are ${count} values where one is expected.`, { count, expected });
   }
 
   failMissing(detail = 'A value is required.'): Invalid {
     return this.fail('missing', detail);
   }
 
-  failMissingInJson(): Invalid {
-    return this.fail('missing-in-json', 'The JSON body must have this value.');
+  /** The value as messages repeat it, if they may. */
+  private quoted(value: unknown): { readonly subject: string; readonly value?: string } {
+    if (!this.mayQuote) return { subject: 'The value' };
+    const quoted = quote(value);
+    return { subject: `The value ${quoted}`, value: quoted };
   }
 
-  /** The keys below the root. */
-  private get keys(): (string | number)[] {
-    return this.up ? [...this.up.keys, this.key] : [];
-  }
-
-  private get name(): string {
-    return this.path || (this.root.whole ?? '');
+  /** The locations from the outermost to this one. */
+  private get above(): readonly Location[] {
+    const all: Location[] = [];
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- a loop takes no stack.
+    for (let here: Location | undefined = this; here; here = here.up) all.unshift(here);
+    return all;
   }
 
   /** The name with the parts below it, as the client sent them. */
-  private get path(): string {
-    let { name } = this.root;
-    for (const key of this.keys) name += typeof key === 'number' ? `[${key}]` : name === '' ? key : `.${key}`;
-    return cut(name, LONGEST.name);
+  private get name(): string {
+    let name = '';
+    for (const { key } of this.above)
+      if (key !== undefined) name += typeof key === 'number' ? `[${key}]` : name === '' ? key : `.${key}`;
+    // The whole JSON body has the name of the property that takes it.
+    return cut(name, LONGEST.name) || (this.source === 'json' ? this.failures.nameOfBody : '');
   }
 
-  /** The JSON pointer (RFC 6901), cut after the last part that fits into the limit; undefined outside of JSON. */
-  private get pointer(): string | undefined {
-    if (!this.isJson) return undefined;
+  /** The JSON pointer (RFC 6901), cut after the last part that fits into the limit. */
+  private get pointer(): string {
     let pointer = '';
-    for (const key of this.keys) {
+    const { above } = this;
+    for (const { key = '' } of above.slice(above.findLastIndex(one => one.key === undefined) + 1)) {
       // RFC 6901, section 3: `~` and `/` are escaped.
       const longer = `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
       if (longer.length > LONGEST.pointer) break;

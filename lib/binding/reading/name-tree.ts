@@ -1,159 +1,134 @@
-import { INVALID, type Invalid, type Location } from './location';
-import { step } from './name-parts';
+import type { Invalid, Location } from './location';
 
 /** A value sent under a name: text, or a file. */
 export type Sent = string | Express.Multer.File;
 
-/** Values sent for a collection, and the index of each if the client has sent any. */
-export interface Collected {
-  readonly values: readonly Sent[];
-  readonly indexes?: readonly number[];
-}
-
 /** An item of a collection, and its index in the names. */
 export type IndexedItem = readonly [index: number, item: NameTree];
 
-/** A value that was sent. It moves from node to node down the tree, as its name is split. */
-interface Pair {
-  readonly name: string;
-  /** Index in the name where it continues below the node that holds the pair. */
-  from: number;
-  readonly value: Sent;
-  readonly mark: string | undefined;
-  /** Position in the order of sending. */
-  readonly order: number;
+/** A further part of a name: `.name`, `[name]`, `[3]` or `[]`. */
+const BELOW = /\.([^.[\]]+)|\[([^.[\]]*)\]/y;
+
+/** Returns the parts of a name: `items`, `0` and `sku`. A rest that is not spelled like a path is one part. */
+export function partsOf(name: string): readonly string[] {
+  const end = name.search(/[.[\]]/);
+  // Most names have one part. A dot or bracket at the beginning is part of the name.
+  if (end < 1) return name === '' ? [] : [name];
+  const parts = [name.slice(0, end)];
+  for (let from = end; from < name.length;) {
+    BELOW.lastIndex = from;
+    const [all = name.slice(from), property, index] = BELOW.exec(name) ?? [];
+    parts.push(property ?? index ?? all);
+    from += all.length;
+  }
+  return parts;
 }
 
-const NONE: readonly never[] = [];
+/** Returns the first part of a name in lower case, because a name may be sent in any case. */
+export const firstPart = (name: string): string => (partsOf(name)[0] ?? '').toLowerCase();
 
-/**
- * The names of a query or a form as a tree: `items[0].sku` is `sku` below `0` below `items`, in any case. Names are
- * split lazily, as readers descend: undeclared names are never split, except by a schema, whose names are unknown.
- *
- * A form of 1 MiB can hold half a million levels that are read. So a node has arrays only for what it holds, and a map
- * only for several nodes below it.
- */
+/** Returns true for a part that numbers an item: `[3]`, or `[]`. */
+export const isIndex = (part: string): boolean => /^\d*$/.test(part);
+
+const NONE: readonly Sent[] = [];
+
+/** The names of a query or a form as a tree: `items[0].sku` is `sku` below `0` below `items`, in any case. */
 export class NameTree {
-  /** Pairs whose names end here. */
-  private ended: Pair[] | undefined;
-  /** Pairs whose names continue below, until they are split. */
-  private deeper: Pair[] | undefined;
-  private children: readonly NameTree[] | undefined;
-  private byKey: ReadonlyMap<string, NameTree> | undefined;
-  private sent: readonly Sent[] | undefined;
-  private arrayness: boolean | undefined;
-  private gaps: boolean | undefined;
-  private items: readonly IndexedItem[] | undefined;
-  private joint: readonly Sent[] | undefined;
+  /** Values sent under the name that ends here. */
+  values = NONE;
+  /** The name that ends here, as it was first sent. */
+  private sentAs = '';
+  // A form of 1 MiB can hold half a million levels, so a node has a map only if it needs one.
+  private children: Map<string, NameTree> | undefined;
+  /** True if a value is one item of a collection, whatever its text is. */
+  private holdsItem = false;
+  /** What a property has taken: the values here, or whatever is below, too. */
+  private taken: 'values' | 'all' | undefined;
 
-  /**
-   * @param key the part of the name that leads here, spelled as it was first sent.
-   * @param isRoot true for the root, which holds all names.
-   */
-  private constructor(
-    readonly key: string,
-    readonly isRoot: boolean,
+  /** @param key the part of the name that leads here, spelled as it was first sent. */
+  constructor(
+    readonly key = '',
+    readonly isRoot = false,
   ) {}
 
-  /** @param pairs a value with the mark `item` is one item of a collection. */
-  static of(pairs: Iterable<readonly [name: string, value: Sent, ...mark: readonly string[]]>): NameTree {
-    const root = new NameTree('', true);
-    let order = 0;
-    for (const [name, value, mark] of pairs) root.add({ name, from: 0, value, mark, order: order++ });
-    return root;
+  /** Makes the tree of one name. */
+  static leaf(values: readonly Sent[]): NameTree {
+    const leaf = new NameTree();
+    leaf.values = values;
+    return leaf;
   }
 
-  static leaf(value: Sent): NameTree {
-    return NameTree.of([['', value]]);
-  }
-
-  /** Values sent under the name that ends here. */
-  get values(): readonly Sent[] {
-    return this.ended ? (this.sent ??= this.ended.map(({ value }) => value)) : NONE;
-  }
-
-  /** The name that ends here, as it was first sent; undefined if none does. */
-  get sentAs(): string | undefined {
-    return this.ended?.[0]?.name;
-  }
-
-  /** True if the names below are the items of a collection: `name[]`, `name[3]`. */
-  get isArray(): boolean {
-    return (this.arrayness ??= !this.isLeaf && this.below().every(({ key }) => /^\d*$/.test(key)));
-  }
-
-  /** True if all that was sent below has an index, but not 0, 1, 2 and so on: the indexes may be ids. */
-  get hasGaps(): boolean {
-    return (this.gaps ??=
-      this.isArray &&
-      !this.isRoot &&
-      this.unindexed.length === 0 &&
-      this.inIndexOrder.some(([index], at) => index !== at));
+  /** @param isItem true if the value is one item of a collection, as `name[]=value` is. */
+  add(name: string, parts: readonly string[], value: Sent, isItem = false): void {
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- a loop takes no stack.
+    let here: NameTree = this;
+    for (const part of parts) {
+      const anyCase = part.toLowerCase();
+      let below = here.children?.get(anyCase);
+      if (!below) (here.children ??= new Map()).set(anyCase, (below = new NameTree(part)));
+      here = below;
+    }
+    here.holdsItem ||= isItem;
+    if (here.values.length > 0) (here.values as Sent[]).push(value);
+    else [here.values, here.sentAs] = [[value], name];
   }
 
   /** True if no name continues below. */
   get isLeaf(): boolean {
-    return !this.deeper && !this.children;
+    return this.children === undefined;
   }
 
   get isEmpty(): boolean {
-    return this.isLeaf && !this.ended;
+    return this.isLeaf && this.values.length === 0;
+  }
+
+  /** Returns the trees below. */
+  below(): readonly NameTree[] {
+    return this.children ? [...this.children.values()] : [];
+  }
+
+  /** Returns the tree below a part of a name. */
+  child(part: string): NameTree | undefined {
+    return this.children?.get(part.toLowerCase());
+  }
+
+  /** Returns the tree below a name, which may have several parts. */
+  at(name: string): NameTree | undefined {
+    const below = this.child(name);
+    if (below || !this.children) return below;
+    return partsOf(name).reduce<NameTree | undefined>((tree, part) => tree?.child(part), this);
+  }
+
+  /** True if the names below are the items of a collection: `name[]`, `name[3]`. */
+  get isArray(): boolean {
+    return !this.isLeaf && this.below().every(({ key }) => isIndex(key));
   }
 
   /** True if one empty text is all that was sent, here or as the one item: `name=`, `name[]=`, `name[3]=`. */
   get holdsEmptyText(): boolean {
     const [only = this, another] = this.below();
     if (another || !only.isLeaf || only.values.length !== 1 || only.values[0] !== '') return false;
-    return only === this || (!this.ended && /^\d*$/.test(only.key));
+    return only === this || (this.values.length === 0 && isIndex(only.key));
   }
 
-  /** Returns the tree below a name, or below a path of names. */
-  at(path: string, from = 0): NameTree | undefined {
-    if (from >= path.length) return this;
-    const [key, next] = step(path, from);
-    return this.child(key)?.at(path, next);
-  }
-
-  /** Returns the trees below. */
-  below(): readonly NameTree[] {
-    return this.deeper ? this.split(this.deeper) : (this.children ?? NONE);
-  }
-
-  /** The items `[3]`, in index order. */
-  get inIndexOrder(): readonly IndexedItem[] {
-    return (this.items ??= this.below()
-      .filter(({ key }) => /^\d+$/.test(key))
-      .map(item => [Number(item.key), item] as const)
-      // Sorting is stable: two values under one index stay in the order of sending.
-      .sort(([a], [b]) => a - b));
-  }
-
-  /** Returns these items, or reports an index over the limit. Readers close up the gaps. */
-  indexed(location: Location): readonly IndexedItem[] | Invalid {
-    const { items: limit } = location.limits;
-    const tooHigh = this.inIndexOrder.find(([index]) => index >= limit);
-    if (tooHigh)
-      return location.fail('index-too-high', `The index ${tooHigh[0]} is too high; ${limit} items are allowed.`, {
-        count: tooHigh[0],
-        limit,
-      });
-    return this.inIndexOrder;
-  }
-
-  /** Returns the tree below a part of a name. */
-  child(key: string): NameTree | undefined {
-    const anyCase = key.toLowerCase();
-    const [only, another] = this.below();
-    if (another) return this.byKey?.get(anyCase);
-    return only?.key.toLowerCase() === anyCase ? only : undefined;
-  }
-
-  /** Values sent under the name itself and as `name[]`, in the order of sending. */
+  /** Values sent under the name itself and as `name[]`. */
   get unindexed(): readonly Sent[] {
-    const bare = this.child('');
-    if (!bare?.ended) return this.values;
-    if (!this.ended) return bare.values;
-    return (this.joint ??= [...this.ended, ...bare.ended].sort((a, b) => a.order - b.order).map(({ value }) => value));
+    return [...this.values, ...(this.child('')?.values ?? NONE)];
+  }
+
+  /** Returns the items `[3]` in index order, or reports an index over the limit. Readers close up the gaps. */
+  indexed(location: Location): readonly IndexedItem[] | Invalid {
+    if (this.isLeaf) return [];
+    const { items: limit } = location.limits;
+    const items = this.below()
+      .filter(({ key }) => key !== '' && isIndex(key))
+      .map((item): IndexedItem => [Number(item.key), item])
+      // Sorting is stable: two values under one index stay in the order of sending.
+      .sort(([a], [b]) => a - b);
+    const [tooHigh] = items.find(([index]) => index >= limit) ?? [];
+    if (tooHigh === undefined) return items;
+    const detail = `The index ${tooHigh} is too high; ${limit} items are allowed.`;
+    return location.fail('index-too-high', detail, { count: tooHigh, limit });
   }
 
   /**
@@ -161,9 +136,8 @@ export class NameTree {
    * item each.
    */
   get isOneValue(): boolean {
-    const [only, another] = this.ended ?? NONE;
-    if (!only || another || only.mark === 'item') return false;
-    return this.below().every(({ key, ended }) => !ended || !/^\d*$/.test(key));
+    if (this.values.length !== 1 || this.holdsItem) return false;
+    return this.isLeaf || !this.below().some(({ key, values }) => values.length > 0 && isIndex(key));
   }
 
   /** True if a name continues below `name[]`, which does not say which item it belongs to. */
@@ -171,42 +145,30 @@ export class NameTree {
     return this.child('')?.isLeaf === false;
   }
 
-  /** Values sent for a collection: under the name itself, as `name[]` and as `name[3]`. */
-  collected(location: Location): Collected | Invalid {
-    const indexed = this.isLeaf ? [] : this.indexed(location);
-    if (indexed === INVALID) return INVALID;
-    const plain = this.unindexed;
-    if (indexed.length === 0) return { values: plain };
-    return {
-      values: [...plain, ...indexed.flatMap(([, item]) => item.values)],
-      indexes: [...plain.keys(), ...indexed.flatMap(([index, item]) => item.values.map(() => index))],
-    };
+  /** Notes that a property takes the values here. */
+  take(): this {
+    this.taken ??= 'values';
+    return this;
   }
 
-  private add(pair: Pair): void {
-    if (pair.from >= pair.name.length) this.ended = withOne(this.ended, pair);
-    else this.deeper = withOne(this.deeper, pair);
+  /** Notes that a property takes all names below, or that a failure says why none of them is read. */
+  takeAll(): void {
+    this.taken = 'all';
   }
 
-  private split(pairs: readonly Pair[]): readonly NameTree[] {
-    const byKey = new Map<string, NameTree>();
-    for (const pair of pairs) {
-      const [key, next] = step(pair.name, pair.from);
-      const anyCase = key.toLowerCase();
-      let child = byKey.get(anyCase);
-      if (!child) byKey.set(anyCase, (child = new NameTree(key, false)));
-      pair.from = next;
-      child.add(pair);
-    }
-    this.deeper = undefined;
-    if (byKey.size > 1) this.byKey = byKey;
-    return (this.children = [...byKey.values()]);
+  /** Returns the names below that no property has taken. */
+  others(): readonly string[] {
+    if (this.taken === 'all') return [];
+    return this.below().flatMap(one => [...(one.values.length > 0 && !one.taken ? [one.sentAs] : []), ...one.others()]);
   }
-}
 
-/** Adds to an array, which is made with room for one: most nodes of deep names hold one pair. */
-function withOne(pairs: Pair[] | undefined, pair: Pair): Pair[] {
-  if (!pairs) return [pair];
-  pairs.push(pair);
-  return pairs;
+  /** Returns the values sent under the name itself, and those of its items if it has some, without the names below. */
+  withoutNames(hasItems: boolean): NameTree {
+    const own = new NameTree(this.key);
+    own.values = this.values;
+    own.holdsItem = this.holdsItem;
+    for (const item of hasItems ? this.below().filter(one => isIndex(one.key)) : [])
+      for (const value of item.take().values) own.add(item.sentAs, [item.key], value);
+    return own;
+  }
 }

@@ -1,23 +1,20 @@
-import { anything, checkOptions } from '../../options/check';
+import { anything, checkOptions, describe } from '../../options/check';
 import { Problem } from '../../problems/problem';
 import { namingErrors } from '../declaration/declaration-error';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
 import { Location, withoutMark } from '../reading/location';
-import {
-  mergeSerializer,
-  responsesRule,
-  serializerRules,
-  type SerializerOptions,
-  type SerializerTypes,
-} from '../types/serializer-options';
+import { mergeSerializer, responsesRule, serializerRules } from '../types/serializer-options';
+import type { GeneratedContexts, SerializerOptions, SerializerTypes } from '../types/serializer-options';
+import { exactText } from '../types/exact-text';
 import { needsExactNumbers, type Codec } from '../types/codec';
 import { readJson } from '../types/read-json';
+import { written } from '../types/write-value';
 import { CodecTable } from '../plan/codec-table';
-import { notNestableIn } from '../plan/placement';
+import { notNestableIn } from '../plan/checks';
 import type { AnyType, Infer } from '../types/property-type';
-import { responseCodecs, writeJson } from './json-writer';
+import { responseCodecs, type ResponseCodecs } from './json-writer';
 
 /** The application's rules for the JSON that a context reads. */
 interface ReadingRules {
@@ -26,28 +23,10 @@ interface ReadingRules {
   readonly quoteValues: boolean;
 }
 
-const DEFAULT_RULES: ReadingRules = { limits: resolveLimits(), quoteValues: true };
-
-/** Shared by every copy of this module in the process: an endpoint of one copy takes a context of another. */
-const CONTEXT = Symbol.for('bindonce.serializer-context');
-
 /** The JSON reader and writer of one endpoint, made by {@link serializerContext}. */
 export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly reader: Codec<Infer<Q>> | undefined;
-  /** Says which property of the request is not in its JSON; an endpoint binds it, but `read()` cannot. */
-  private readonly notInJson: string | undefined;
-  private readonly parse: (json: string) => unknown;
-  private readonly written: ReturnType<typeof responseCodecs>;
-
-  /** @internal Returns true for a context, also for one of another copy of this module: `instanceof` knows its own. */
-  static is(value: unknown): value is SerializerContext {
-    return typeof value === 'object' && value !== null && CONTEXT in value;
-  }
-
-  /** @internal */
-  get [CONTEXT](): true {
-    return true;
-  }
+  private readonly written: ResponseCodecs;
 
   constructor(
     /** The types that it was made for, and its own options. */
@@ -60,8 +39,6 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     const codecs = new CodecTable(mergeSerializer(defaults, types));
     this.written = namingErrors('serializerContext', () => responseCodecs(responses, codecs));
     this.reader = request && namingErrors('serializerContext', () => codecs.complete(request));
-    this.notInJson = this.reader && notNestableIn(this.reader);
-    this.parse = this.reader && needsExactNumbers(this.reader) ? parseExactly : JSON.parse;
   }
 
   /**
@@ -70,21 +47,22 @@ export class SerializerContext<Q extends AnyType = AnyType> {
    * sources.
    */
   async read(json: string): Promise<Infer<Q>> {
-    if (!this.reader)
+    const { reader, rules } = this;
+    if (!reader)
       throw new TypeError('serializerContext: it was made without a request type; pass { request: PlaceOrder, … }');
-    if (this.notInJson !== undefined)
+    const notInJson = notNestableIn(reader);
+    if (notInJson !== undefined)
       throw new TypeError(
-        `serializerContext: read() takes all values from the JSON, and ${this.notInJson} ` +
+        `serializerContext: read() takes all values from the JSON, and ${notInJson} ` +
           'bind(Dto, { body, headers, claims, … }) binds such a dto without a request.',
       );
     const given: unknown = json;
     if (typeof given !== 'string') {
-      const what = given instanceof Uint8Array ? 'bytes: call toString() on them' : `a value of type ${typeof given}`;
+      const what = given instanceof Uint8Array ? 'bytes: call toString() on them' : describe(given);
       throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${what}.`);
     }
-    const { limits, quoteValues } = this.rules;
-    const failures = new Failures(limits, quoteValues);
-    const value = await readJson(this.reader, this.parsed(json), Location.inJson(failures, ''));
+    const failures = new Failures(rules.limits, rules.quoteValues);
+    const value = await readJson(reader, parsed(given, needsExactNumbers(reader)), Location.inJson(failures, ''));
     await failures.settle();
     if (failures.list.length > 0) throw validationProblem(failures);
     return withoutMark(value) as Infer<Q>;
@@ -96,19 +74,18 @@ export class SerializerContext<Q extends AnyType = AnyType> {
    */
   write(status: number, value: unknown): string {
     const codec = this.written.get(status);
-    if (!codec)
-      throw new TypeError(
-        `serializerContext: it was made without a response type for ${status}; pass { responses: { ${status}: … } }`,
-      );
-    return writeJson(codec, value) ?? '';
+    if (codec) return exactText(written(codec, value)) ?? '';
+    throw new TypeError(
+      `serializerContext: it was made without a response type for ${status}; pass { responses: { ${status}: … } }`,
+    );
   }
+}
 
-  private parsed(json: string): unknown {
-    try {
-      return this.parse(json);
-    } catch (error) {
-      throw new Problem('body-malformed', describeJsonError('The text', json, error), { cause: error });
-    }
+function parsed(json: string, exactly: boolean): unknown {
+  try {
+    return exactly ? parseExactly(json) : JSON.parse(json);
+  } catch (error) {
+    throw new Problem('body-malformed', describeJsonError('The text', json, error), { cause: error });
   }
 }
 
@@ -128,8 +105,19 @@ export function serializerContext<Q extends AnyType>(types: SerializerTypes<Q>):
 export function makeSerializerContext<Q extends AnyType>(
   types: SerializerTypes<Q>,
   defaults: SerializerOptions = {},
-  rules: ReadingRules = DEFAULT_RULES,
+  rules: ReadingRules = { limits: resolveLimits(), quoteValues: true },
 ): SerializerContext<Q> {
   checkOptions('serializerContext', types, { ...serializerRules, request: anything, responses: responsesRule });
   return new SerializerContext(types, defaults, rules);
+}
+
+/** Adds the generated contexts of a project to options: `configure({ binding: registerContexts({ … }) })`. */
+export type RegisterContexts = <O extends SerializerOptions = SerializerOptions>(
+  options?: O,
+) => O & Required<Pick<SerializerOptions, 'contexts'>>;
+
+/** Makes the function that registers contexts. The modules that `npx bindonce generate` writes call it. */
+export function generatedContexts(contexts: GeneratedContexts): RegisterContexts {
+  return <O extends SerializerOptions>(options?: O) =>
+    Object.assign({}, options, { contexts: [...(options?.contexts ?? []), ...contexts] });
 }

@@ -41,3 +41,24 @@ export function isParsable(type: unknown): type is Parsable<unknown> {
 function has<K extends string>(value: unknown, name: K): value is Record<K, unknown> {
   return ((typeof value === 'object' && value !== null) || typeof value === 'function') && name in value;
 }
+
+/** Advises what to use instead of a class that can neither be read nor written. */
+export function remedyFor(type: AnyType): string {
+  const meant = ownTypes.get(type);
+  return meant === undefined
+    ? 'declare them with dto({...}) or decorators, or pass a value parser (valueParserFor) or a converter for it, ' +
+        'or, if it makes types as list does, call it: list(string)'
+    : `the type for it is ${meant}`;
+}
+
+/** JavaScript's own classes, and the types to use instead of them. */
+const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [String, 'string'],
+  [Number, 'int, double or decimal'],
+  [Boolean, 'bool'],
+  [BigInt, 'long'],
+  [Date, 'dateTime'],
+  [URL, 'uri'],
+  [Array, 'list(…)'],
+  [Object, 'a class that extends dto({...})'],
+]);

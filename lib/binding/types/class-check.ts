@@ -1,5 +1,5 @@
 import type { Location } from '../reading/location';
-import { notNull, type ClassCheck, type Codec, type ObjectCodec } from './codec';
+import { notNull, objectsOf, type ClassCheck, type Codec, type ObjectCodec } from './codec';
 
 /**
  * Reports what is wrong with a dto of type `T`, in its `static check(dto, fail)`.
@@ -49,7 +49,8 @@ export function namesBelow(path: readonly string[], codec: Codec | undefined, is
       here = here?.kind === 'list' ? notNull(here.item) : undefined;
       return Number(part);
     }
-    const member = here?.kind === 'object' ? here.members.find(({ property }) => property === part) : undefined;
+    const members = here ? objectsOf(here).flatMap(one => one.members) : [];
+    const member = members.find(({ property }) => property === part);
     here = member && notNull(member.codec);
     return (isJson ? member?.jsonName : member?.bindName) ?? part;
   });

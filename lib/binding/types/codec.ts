@@ -5,14 +5,15 @@ import type { Location } from '../reading/location';
 import type { JsonSchema, Shape } from './schema-shape';
 
 /**
- * What one endpoint knows of a type: plain data of one of seven kinds. Four functions read and write its values, each
+ * What one endpoint knows of a type: plain data of one of eight kinds. Four functions read and write its values, each
  * with a case for every kind: `readJson`, `readNames` (with `readText`), `written` and `schemaOf`.
  * @typeParam T the type of the values.
  */
 export type Codec<T = unknown> = AnyCodec & { readonly holds?: () => T };
 
 /** A codec of any values. */
-export type AnyCodec = ScalarCodec | ListCodec | RecordCodec | ObjectCodec | NullableCodec | FileCodec | SchemaCodec;
+export type AnyCodec =
+  ScalarCodec | ListCodec | RecordCodec | ObjectCodec | UnionCodec | NullableCodec | FileCodec | SchemaCodec;
 
 /** A condition on the values of a type. */
 export interface Rule {
@@ -95,10 +96,18 @@ export interface ObjectCodec {
   readonly members: readonly CodecMember[];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   readonly fields: readonly CodecMember[];
-  /** Finds the field whose `bindName` is a name that was sent, or the beginning of it. */
-  readonly fieldAt: (name: string) => CodecMember | undefined;
   /** Set if the type cannot be nested in another one: the reason, as an error message. */
   readonly notNestable: string | undefined;
+}
+
+/** An object of one of several classes. */
+export interface UnionCodec {
+  readonly kind: 'union';
+  readonly name: string;
+  /** The property that says which class it is. */
+  readonly tag: CodecMember;
+  /** The classes by the value of the tag, which each has as a member. */
+  readonly branches: ReadonlyMap<unknown, ObjectCodec>;
 }
 
 /** A value, or null in JSON. */
@@ -149,22 +158,23 @@ export const isCollection = (codec: Codec): boolean => notNull(codec).kind === '
 export const takesNull = ({ kind }: Codec): boolean => kind === 'nullable' || kind === 'schema';
 
 /** Returns true if the source of the object must not bind to one of its properties. */
-export function isBlocked({ dontBind }: CodecMember, { source }: Location): boolean {
-  return (dontBind as readonly ProblemLocation[]).includes(source);
+export function isBlocked({ dontBind }: CodecMember, { source }: Pick<Location, 'source'>): boolean {
+  return dontBind.length > 0 && (dontBind as readonly ProblemLocation[]).includes(source);
 }
 
 /** Returns the types that a type is composed of. */
-export function partsOf(codec: Codec): readonly Codec[] {
+function partsOf(codec: Codec): readonly Codec[] {
   switch (codec.kind) {
-    case 'scalar':
-      return codec.inner ? [codec.inner] : [];
     case 'list':
     case 'record':
       return [codec.item];
     case 'object':
       return codec.members.map(member => member.codec);
+    case 'union':
+      return [...codec.branches.values()];
+    case 'scalar':
     case 'nullable':
-      return [codec.inner];
+      return codec.inner ? [codec.inner] : [];
     case 'file':
     case 'schema':
       return [];
@@ -179,19 +189,21 @@ export function* withParts(codec: Codec, seen = new Set<Codec>()): Generator<Cod
   for (const part of partsOf(codec)) yield* withParts(part, seen);
 }
 
-/** Returns true if the test holds for the type, or for one that it is composed of. */
-export function someWithin(codec: Codec, test: (part: Codec) => boolean): boolean {
-  return [...withParts(codec)].some(test);
-}
-
 /** Returns true for a type with values that need JSON numbers with all their digits. */
 export const needsExactNumbers = (codec: Codec): boolean =>
-  someWithin(codec, part => part.kind === 'scalar' && part.needsExactNumbers === true);
+  [...withParts(codec)].some(part => part.kind === 'scalar' && part.needsExactNumbers === true);
 
 /** Returns true for a type whose values are made of names: its own properties, or whichever names it takes. */
 export function isReadByName(codec: Codec): boolean {
   const { kind } = notNull(codec);
-  return kind === 'object' || kind === 'record' || kind === 'schema';
+  return kind === 'object' || kind === 'union' || kind === 'record' || kind === 'schema';
+}
+
+/** Returns the classes whose properties a type may have. */
+export function objectsOf(codec: Codec): readonly ObjectCodec[] {
+  const type = notNull(codec);
+  if (type.kind === 'union') return [...type.branches.values()];
+  return type.kind === 'object' ? [type] : [];
 }
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */
@@ -201,7 +213,7 @@ export function takesFiles(codec: Codec): boolean {
 }
 
 /** Returns true for a file, and for a type that contains one. */
-export const hasFile = (codec: Codec): boolean => someWithin(codec, ({ kind }) => kind === 'file');
+export const hasFile = (codec: Codec): boolean => [...withParts(codec)].some(({ kind }) => kind === 'file');
 
 /** Returns true if files may be values: a schema decides that itself. */
 export function mayTakeFiles(codec: Codec): boolean {

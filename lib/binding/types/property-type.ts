@@ -78,3 +78,9 @@ export const refusesNull = (type: unknown): boolean => isValueType(type) && type
 export function isOptional(type: unknown): boolean {
   return isValueType(type) && type.isOptional === true;
 }
+
+/** Returns the name of a class; empty for a type that has none, or whose static property `name` is not text. */
+export function classNameOf(type: unknown): string {
+  const { name } = Object(type) as { readonly name?: unknown };
+  return typeof name === 'string' ? name : '';
+}

@@ -1,22 +1,12 @@
 import { isPromise } from '../../basics/awaitable';
-import { FoundValues } from '../reading/found-values';
+import type { Failures } from '../reading/failures';
 import { isJsonObject, type JsonObject, ownValue } from '../reading/json-text';
-import { INVALID, withoutMark, type Location } from '../reading/location';
+import { INVALID, UNDEFINED, withoutMark, type Location } from '../reading/location';
 import { checkLater } from './class-check';
-import {
-  isBlocked,
-  isCollection,
-  notNull,
-  takesFiles,
-  takesNull,
-  type AnyCodec,
-  type Codec,
-  type CodecMember,
-  type ObjectCodec,
-} from './codec';
+import { isBlocked, notNull, takesFiles, takesNull } from './codec';
+import type { AnyCodec, Codec, CodecMember, ObjectCodec, ScalarCodec, UnionCodec } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
-import { refuseOtherKeys } from './unknown-names';
 
 /** The facts that decide how a missing or empty value is treated: is it required, and what does its type accept? */
 export interface Expected {
@@ -40,27 +30,30 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
     }
     case 'nullable':
       return value === null ? null : readJson(codec.inner, value, at);
-    case 'list':
+    case 'list': {
       if (!Array.isArray(value)) return at.failValue(value, codec.name, undefined, 'a JSON array');
       if (at.isTooDeep()) return INVALID;
-      return keepsRules(
-        codec,
-        each(value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index))),
-        at,
-      );
+      const items = each(value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index)));
+      return keepsRules(codec, items, at);
+    }
     case 'object': {
       if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
       if (at.isTooDeep()) return INVALID;
-      return readObject(codec, at, found => {
-        readFields(codec.fields, ({ property }) => property, readMember, found, value, at);
-      });
+      const object = codec.create();
+      for (const field of codec.fields) setField(object, field, readField(field, value, at), at);
+      if (at.failures.refusesUnknown) refuseOtherNames(codec.fields, value, at);
+      return finished(codec, object, at);
+    }
+    case 'union': {
+      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
+      const branch = codec.branches.get(readField(codec.tag, value, at) ?? failNoTag(codec, at));
+      return branch ? readJson(branch, value, at) : INVALID;
     }
     case 'record': {
       if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
-      const keys = Object.keys(value);
       // A name in a claim or a cookie is its content.
       const below = (key: string): Location => (at.isSecret ? at : at.below(key));
-      return readRecord(keys, at, key => readJson(codec.item, ownValue(value, key), below(key)));
+      return recordOf(Object.keys(value), at, key => readJson(codec.item, ownValue(value, key), below(key)));
     }
     case 'file':
       return failNoFile(at);
@@ -69,72 +62,95 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
   }
 }
 
+/** Reports a missing tag: its type names the values that it may have. */
+export function failNoTag({ tag }: UnionCodec, at: Location): typeof INVALID {
+  const { described = '' } = tag.codec as ScalarCodec;
+  return at.below(at.isJson ? tag.jsonName : tag.bindName).failMissing(`A value is required, ${described}.`);
+}
+
 export const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');
 
 /** Reads all items, even after a failure, so that every failure is reported. */
 export function each<V>(values: readonly V[], at: Location, read: (value: V, index: number) => unknown): unknown {
-  const count = values.length;
-  if (at.isTooLong(count)) return INVALID;
+  if (at.isTooLong(values.length)) return INVALID;
   const items: unknown[] = [];
-  for (let index = 0; index < count; index++) {
-    const item = read(values[index] as V, index);
-    if (isPromise(item))
-      at.failures.later(item, known => {
-        items[index] = withoutMark(known);
-      });
+  for (const value of values) {
+    const item = read(value, items.length);
+    if (isPromise(item)) setItemLater(items, item, at.failures);
     items.push(withoutMark(item));
   }
   return items;
 }
 
+function setItemLater(items: unknown[], item: Promise<unknown>, failures: Failures): void {
+  const index = items.length;
+  failures.later(item, known => {
+    items[index] = withoutMark(known);
+  });
+}
+
 /** Makes an object of values with these names, which has no prototype: `__proto__` is a name, too. */
-export function readRecord(keys: readonly string[], at: Location, read: (key: string) => unknown): unknown {
+export function recordOf(keys: readonly string[], at: Location, read: (key: string) => unknown): unknown {
   if (at.isTooDeep() || at.isTooLong(keys.length)) return INVALID;
-  const found = new FoundValues(Object.create(null) as object, at.failures);
-  for (const key of keys) found.put(key, read(key));
-  return found.target;
+  const record: object = Object.create(null) as object;
+  for (const key of keys) setOn(record, key, read(key), at.failures);
+  return record;
 }
 
-/** Makes an object of the properties that are found. */
-export function readObject(codec: ObjectCodec, at: Location, read: (found: FoundValues) => void): object {
-  const found = new FoundValues(codec.create(), at.failures);
-  read(found);
-  codec.complete?.(found.target);
-  checkLater(codec, found.target, at);
-  return found.target;
+/** Reads the value that a JSON object has for a field; undefined if it has none. */
+export function readField(field: CodecMember, json: JsonObject, at: Location): unknown {
+  const { codec, jsonName, jsonRequired } = field;
+  if (isBlocked(field, at)) return undefined;
+  const sent = ownValue(json, jsonName);
+  if (sent === undefined)
+    return jsonRequired ? at.below(jsonName).fail('missing-in-json', 'The JSON body must have this value.') : undefined;
+  // The way of most values, for which no location is made.
+  const plain = codec.kind === 'scalar' && !codec.rules ? codec.json?.(sent) : undefined;
+  return plain === undefined ? readOptionalJson(field, sent, at.below(jsonName)) : plain;
 }
 
-/**
- * Reads the fields of a JSON object, one after the other.
- * @param keyOf the key that the value of a member is put under.
- * @param read reads a value, undefined if the object lacks it. A valid scalar is not passed to it.
- */
-export function readFields<M extends CodecMember>(
-  members: readonly M[],
-  keyOf: (member: M) => string | number,
-  read: (member: M, value: unknown, at: Location) => unknown,
-  found: FoundValues,
-  json: JsonObject,
-  at: Location,
-): void {
-  for (const member of members) {
-    const { codec, jsonName, dontBind } = member;
-    const sent = ownValue(json, jsonName);
-    // The way of most values, for which no location is made.
-    const isPlain = codec.kind === 'scalar' && sent !== undefined && dontBind.length === 0 && !codec.rules;
-    const value = isPlain ? codec.json?.(sent) : undefined;
-    found.put(keyOf(member), value === undefined ? read(member, sent, at.below(jsonName)) : value);
-  }
-  refuseOtherKeys(members, json, at);
+/** Refuses the names of a JSON object that no field takes. */
+export function refuseOtherNames(fields: readonly CodecMember[], json: JsonObject, at: Location): void {
+  const taken = new Set(fields.filter(field => !isBlocked(field, at)).map(({ jsonName }) => jsonName));
+  // A name in a claim or a cookie is its content.
+  for (const key of Object.keys(json)) if (!taken.has(key)) failUnknown(at.isSecret ? at : at.below(key));
 }
 
-/** Reads a property of a nested object. */
-function readMember(member: CodecMember, value: unknown, at: Location): unknown {
-  if (isBlocked(member, at)) return readNothing(member, at);
-  if (value !== undefined) return orNothing(readOptionalJson(member, value, at), member, at);
-  // JSON in a form field cannot hold files. As in any form, files that were not sent are an empty collection.
-  if (member.required && isCollection(member.codec) && takesFiles(member.codec)) return emptyList(member.codec, at);
-  return member.jsonRequired ? at.failMissingInJson() : readNothing(member, at);
+export const failUnknown = (at: Location): unknown => at.fail('unknown', 'No property takes this name.');
+
+/** Sets a field of a nested object. @param read undefined if nothing was sent. */
+export function setField(object: object, field: CodecMember, read: unknown, at: Location): void {
+  setOn(object, field.property, read === undefined ? readAbsent(field, at) : read, at.failures);
+}
+
+function readAbsent(field: CodecMember, at: Location): unknown {
+  const { codec, required, jsonName, bindName } = field;
+  if (!required) return undefined;
+  const here = at.below(at.isJson ? jsonName : bindName);
+  // Names have no other way to send an empty collection, and JSON in a form field none to send files.
+  const isEmptyList = at.isJson ? takesFiles(codec) : !isBlocked(field, at);
+  return (isEmptyList ? emptyList(codec, here) : undefined) ?? readNothing(field, here);
+}
+
+/** Completes a nested object, and has it checked later. */
+export function finished(codec: ObjectCodec, object: object, at: Location): object {
+  codec.complete?.(object);
+  if (codec.check) checkLater(codec, object, at);
+  return object;
+}
+
+/** Sets a value if there is one, now or when it is known. */
+export function setOn(target: object, key: string, value: unknown, failures: Failures): void {
+  if (value === undefined || value === INVALID || value === UNDEFINED) return;
+  if (isPromise(value)) setLater(target, key, value, failures);
+  else (target as Record<string, unknown>)[key] = value;
+}
+
+/** A function of its own: the closure would cost each value that is known. */
+function setLater(target: object, key: string, value: Promise<unknown>, failures: Failures): void {
+  failures.later(value, known => {
+    setOn(target, key, known, failures);
+  });
 }
 
 /** Reads JSON for a property. For an optional property `null` is a missing value, unless the type accepts null. */
@@ -144,9 +160,6 @@ export function readOptionalJson(expected: Expected, value: unknown, at: Locatio
   if (codec.kind === 'schema') return blankOfSchema(codec, null);
   return takesNull(codec) ? null : undefined;
 }
-
-export const orNothing = (value: unknown, expected: Expected, at: Location): unknown =>
-  value === undefined ? readNothing(expected, at) : value;
 
 /**
  * Handles a missing value: undefined if it is optional, otherwise the schema's own value for it, otherwise a failure.
@@ -159,8 +172,8 @@ export function readNothing({ codec, required }: Expected, at: Location, detail?
   return type.kind === 'scalar' && type.whenMissing !== undefined ? type.whenMissing : at.failMissing(detail);
 }
 
-/** Makes a collection of nothing, where names have no other way to send one. */
+/** Makes a collection of nothing; undefined for another type. */
 export function emptyList(codec: Codec, at: Location): unknown {
   const type = notNull(codec);
-  return type.kind === 'list' ? keepsRules(type, [], at) : [];
+  return type.kind === 'list' ? keepsRules(type, [], at) : undefined;
 }

@@ -1,5 +1,6 @@
 import { isPromise } from '../../basics/awaitable';
 import { checkOptions, describe, fn, type Rule as Allowed } from '../../options/check';
+import { withDefaults } from '../../options/merge';
 import { INVALID, withoutMark, type Location } from '../reading/location';
 import type { FileCodec, ListCodec, Rule, ScalarCodec } from './codec';
 import type { Codecs, ValueType } from './property-type';
@@ -30,23 +31,21 @@ export interface RuledType<T, R extends object = object> extends ValueType<T> {
 type RuledCodec = ScalarCodec | ListCodec | FileCodec;
 
 /** What a rule means: its condition, its keywords in JSON Schema, and what it changes in how values are read. */
-interface Meaning {
-  readonly rule?: Rule | undefined;
-  readonly schema?: JsonSchema | undefined;
-  readonly reading?: ((codec: ScalarCodec) => Partial<ScalarCodec>) | undefined;
+interface Meaning extends Partial<Rule> {
+  readonly schema?: JsonSchema;
+  readonly reading?: (codec: ScalarCodec) => Partial<ScalarCodec>;
 }
 
-/** A rule that a type may have: the values that its limit may have, and what it means. */
+/** A rule that a type may have: the limits that it takes, and what one of them means. */
 export interface Kind {
   readonly allowed: Allowed;
   readonly meaning: (limit: never) => Meaning;
 }
 
-/** The rules that a type may have, and the pairs of them between which there must be a value. */
+/** The rules that a type may have. */
 export interface Kinds<R> {
   readonly rules: { readonly [Name in keyof R]-?: Kind };
-  readonly pairs?: readonly (readonly [low: keyof R & string, high: keyof R & string, isOpen?: 'open'])[];
-  /** Returns a number above zero if there is no value between two limits, and zero if there is one at most. */
+  /** Compares a lower with an upper limit: above zero if it is larger. Default: both are numbers. */
   readonly compare?: (low: never, high: never) => number;
 }
 
@@ -58,48 +57,52 @@ export function ruledType<T, R extends object>(
   limits: Readonly<Record<string, unknown>> = {},
   checks: readonly Check<never>[] = [],
 ): RuledType<T, R> {
-  const meanings = Object.entries(limits).map(([rule, limit]) => meaningOf(kinds, rule, limit));
-  const rules = meanings.flatMap(({ rule }) => rule ?? []);
-  const schemas = meanings.map(({ schema = {} }) => schema);
-  const description = schemas.flatMap(schema => (schema['description'] as string | undefined) ?? []).join(' ');
-  const keywords: JsonSchema = Object.fromEntries(
-    [...schemas, description === '' ? {} : { description }].flatMap(schema => Object.entries(schema)),
-  );
+  const known = new Map(Object.entries<Kind>(kinds.rules));
+  const meanings = Object.entries(limits).map(([rule, limit]) => known.get(rule)?.meaning(limit as never) ?? {});
   return {
-    codec(codecs) {
-      const plain = codecFor(codecs);
-      if (meanings.length === 0 && checks.length === 0) return plain;
-      const ruled = { ...plain, rules, checks, keywords };
-      if (ruled.kind !== 'scalar') return ruled;
-      const scalar = { ...ruled, schema: { ...ruled.schema, ...keywords } };
-      return meanings.reduce<ScalarCodec>((codec, { reading }) => ({ ...codec, ...reading?.(codec) }), scalar);
-    },
+    codec: codecs => withRules(codecFor(codecs), meanings, checks),
     with(given) {
-      checkOptions(`${name}.with`, given, { ...allowedOf(kinds), check: fn });
-      const { check, ...more } = given as CommonRules<never> & Record<string, unknown>;
-      const set = Object.fromEntries(Object.entries(more).filter(([, limit]) => limit !== undefined));
-      const all = { ...limits, ...set };
+      const allowed = [...known].map(([rule, kind]) => [rule, kind.allowed] as const);
+      checkOptions(`${name}.with`, given, { ...Object.fromEntries(allowed), check: fn });
+      const { check, ...more } = given as CommonRules<never>;
+      const all = withDefaults(limits, more);
       refuseContradictions(name, kinds, all);
       return ruledType<T, R>(name, kinds, codecFor, all, check ? [...checks, check] : checks);
     },
   };
 }
 
-const allowedOf = <R>({ rules }: Kinds<R>): Record<string, Allowed> =>
-  Object.fromEntries(Object.entries<Kind>(rules).map(([rule, { allowed }]) => [rule, allowed]));
+function withRules(plain: RuledCodec, meanings: readonly Meaning[], checks: readonly Check<never>[]): RuledCodec {
+  if (meanings.length === 0 && checks.length === 0) return plain;
+  const rules = meanings.flatMap(({ holds, says }) => (holds && says !== undefined ? [{ holds, says }] : []));
+  const keywords: Record<string, unknown> = {};
+  for (const { schema } of meanings)
+    for (const [keyword, value] of Object.entries(schema ?? {}))
+      // Two limits that JSON Schema has no keywords for are two sentences.
+      keywords[keyword] = keyword in keywords ? `${String(keywords[keyword])} ${String(value)}` : value;
+  const ruled = { ...plain, rules, checks, keywords };
+  if (ruled.kind !== 'scalar') return ruled;
+  return meanings.reduce<ScalarCodec>((codec, { reading }) => ({ ...codec, ...reading?.(codec) }), {
+    ...ruled,
+    schema: { ...ruled.schema, ...keywords },
+  });
+}
 
-const meaningOf = <R>({ rules }: Kinds<R>, rule: string, limit: unknown): Meaning =>
-  rules[rule as keyof R].meaning(limit as never);
+const difference = (low: number, high: number): number => low - high;
 
-function refuseContradictions<R>(name: string, kinds: Kinds<R>, limits: Readonly<Record<string, unknown>>): void {
-  for (const [low, high, isOpen] of kinds.pairs ?? []) {
-    if (limits[low] === undefined || limits[high] === undefined) continue;
-    const order = kinds.compare?.(limits[low] as never, limits[high] as never) ?? -1;
-    if (order > 0 || (order === 0 && isOpen))
-      throw new TypeError(
-        `${name}.with: no value has both ${low} ${describe(limits[low])} and ${high} ${describe(limits[high])}`,
-      );
-  }
+/** Every lower limit is compared with every upper one; of two that are no values themselves, none may be in between. */
+function refuseContradictions<R>(
+  name: string,
+  { compare = difference }: Kinds<R>,
+  limits: Readonly<Record<string, unknown>>,
+): void {
+  const named = (what: RegExp): [string, unknown][] => Object.entries(limits).filter(([rule]) => what.test(rule));
+  for (const [low, least] of named(/^min|Minimum/))
+    for (const [high, most] of named(/^max|Maximum/)) {
+      const order = compare(least as never, most as never);
+      if (order > 0 || (order === 0 && /exclusive/.test(low + high)))
+        throw new TypeError(`${name}.with: no value has both ${low} ${describe(least)} and ${high} ${describe(most)}`);
+    }
 }
 
 /**

@@ -1,11 +1,11 @@
 import { asJson } from '../reading/json-text';
 import type { ScalarCodec } from './codec';
-import { boolRules, stringRules, type BoolRules, type StringRules } from './rule-kinds';
+import { boolRules, fileRules, stringRules, type BoolRules, type FileRules, type StringRules } from './rule-kinds';
 import { ruledType, type Kinds, type RuledType } from './rules';
 import type { JsonSchema } from './schema-shape';
 
 /** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
-interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
+export interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
   readonly text: (text: string) => T | undefined;
   /** Reads a JSON value. Default: JSON strings are read like other text. */
   readonly json?: (value: unknown) => T | undefined;
@@ -59,3 +59,11 @@ export const bool: RuledType<boolean, BoolRules> = scalar(
   },
   boolRules,
 );
+
+/** An uploaded file, as multer describes it: in memory with `buffer`, on disk with `path`. */
+export type UploadedFile = Express.Multer.File;
+
+/** One uploaded file of a multipart form; `list(file)` for several. */
+export const file: RuledType<UploadedFile, FileRules> = ruledType('file', fileRules, () => ({
+  ...{ kind: 'file', name: 'file' },
+}));

@@ -4,10 +4,12 @@ import { isJsonObject, jsonLike, plainJson, TOO_DEEP, splitAtCommas } from '../r
 import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/location';
 import type { NameTree, Sent } from '../reading/name-tree';
 import type { SchemaCodec } from './codec';
-import { refuse, type SentKeys } from './schema-issues';
 import { shapeOf, UNKNOWN, type Shape } from './schema-shape';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** Most characters of a schema's own message that a response repeats. */
+const LONGEST_MESSAGE = 300;
 
 /**
  * Standard Schemas (standardschema.dev): zod, valibot, arktype and others. A schema is asked which JSON it takes when
@@ -20,42 +22,24 @@ export function schemaCodec(standard: StandardSchemaV1): SchemaCodec {
 export const schemaFromJson = (codec: SchemaCodec, value: unknown, at: Location): unknown =>
   check(codec, plainJson(value, at), at);
 
-export function schemaFromText(codec: SchemaCodec, values: readonly string[], at: Location): unknown {
-  const [text = ''] = values;
-  if (values.length !== 1) return schemaFromItems(codec, values, at);
-  const value = fromText(text, codec.json, at);
-  return check(codec, value, isJsonOf(value, text) ? at.asJson() : at);
+/** Reads the texts or the files of one name. @param isOneValue true for one text that may hold several items. */
+export function schemaFromSent(codec: SchemaCodec, sent: readonly Sent[], isOneValue: boolean, at: Location): unknown {
+  const value = fromSent(sent, isOneValue, codec.json, at);
+  const [text] = sent;
+  const isJson = isOneValue && typeof text === 'string' && typeof value === 'object' && /^\s*[[{]/.test(text);
+  return check(codec, value, isJson ? at.asJson() : at);
 }
 
-/** Reads texts or files that were sent as items. */
-export function schemaFromItems(codec: SchemaCodec, values: readonly Sent[], at: Location): unknown {
-  const [only] = values;
-  const isOneFile = values.length === 1 && typeof only !== 'string';
-  return check(codec, isOneFile ? fromOne(values, codec.json) : fromSeveral(values, codec.json, at), at);
-}
-
-/** Reads the segments of a wildcard route. */
-export const schemaFromSegments = (codec: SchemaCodec, segments: readonly string[], at: Location): unknown =>
-  codec.json.takes.has('array')
-    ? schemaFromItems(codec, segments, at)
-    : schemaFromText(codec, [segments.join('/')], at);
-
-export function schemaFromNames(codec: SchemaCodec, tree: NameTree, at: Location, required: boolean): unknown {
-  if (!required && !isSchemaSent(codec, tree)) return undefined;
-  const sentKeys: SentKeys = new WeakMap();
-  return check(codec, fromNames(tree, codec.json, at, sentKeys), at, sentKeys);
-}
+export const schemaFromNames = (codec: SchemaCodec, tree: NameTree, at: Location, required: boolean): unknown =>
+  required || isSchemaSent(codec, tree) ? check(codec, fromNames(tree, codec.json, at), at) : undefined;
 
 /** Returns true if names were sent that a schema may take. */
-export function isSchemaSent({ json: { takes, properties, others } }: SchemaCodec, tree: NameTree): boolean {
-  const isOwn = (key: string): boolean =>
-    others() !== undefined || properties().has(key.toLowerCase()) || (takes.has('array') && /^\d*$/.test(key));
-  return tree.below().some(({ key }) => isOwn(key));
-}
+export const isSchemaSent = ({ json }: SchemaCodec, tree: NameTree): boolean =>
+  tree.below().some(({ key }) => json.property(key) !== undefined || (json.takes.has('array') && /^\d*$/.test(key)));
 
 /** Returns true if a file of JSON under a name is read as JSON: the schema takes something else than text there. */
 export function takesJsonAt({ json }: SchemaCodec, name: string): boolean {
-  const { takes } = propertyOf(json, name).shape;
+  const takes = json.property(name)?.shape.takes ?? new Set();
   return takes.size > 0 && !takes.has('string');
 }
 
@@ -94,13 +78,35 @@ function validate({ standard }: SchemaCodec, input: unknown): Awaitable<Result> 
 }
 
 /** @param input INVALID if what was sent could not be converted. */
-function check(codec: SchemaCodec, input: unknown, at: Location, sentKeys?: SentKeys): unknown {
+function check(codec: SchemaCodec, input: unknown, at: Location): unknown {
   if (input === INVALID) return INVALID;
   return after(validate(codec, input), result => {
-    if (result.issues) return refuse(result.issues, at, input, sentKeys);
+    if (result.issues) return refuse(result.issues, at, input);
     return result.value === undefined ? UNDEFINED : result.value;
   });
 }
+
+/** Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated. */
+function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location, input: unknown): Invalid {
+  if (issues.length === 0) at.fail('schema', 'The value is not valid.');
+  // One more than are listed shows that the list is cut.
+  for (const { message, path = [] } of issues.slice(0, at.limits.failures + 1)) {
+    let [here, inside] = [at, input];
+    // An array subclass may have a `map` of its own.
+    for (const part of Array.from(path, one => (typeof one === 'object' ? one.key : one))) {
+      // A key may be content: that of a record can be the number of an account.
+      if (at.isSecret && typeof part !== 'number') break;
+      const holder = Object(inside) as Readonly<Record<PropertyKey, unknown>>;
+      here = here.below(sentIndexes.get(holder)?.[Number(part)] ?? (typeof part === 'symbol' ? String(part) : part));
+      inside = holder[part];
+    }
+    here.fail('schema', at.mayQuote ? message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
+  }
+  return INVALID;
+}
+
+/** The indexes that were sent for the items of an array: gaps are closed up in it. */
+const sentIndexes = new WeakMap<object, readonly number[]>();
 
 /** Converts one text to the JSON that was meant by it. */
 function fromText(text: string, shape: Shape, at: Location): unknown {
@@ -118,60 +124,46 @@ function fromText(text: string, shape: Shape, at: Location): unknown {
   return fromSeveral(at.source === 'header' ? parts.map(part => part.trim()) : parts, shape, at);
 }
 
-const isJsonOf = (value: unknown, text: string): boolean =>
-  typeof value === 'object' && value !== null && /^\s*[[{]/.test(text);
-
 /** Converts values of one name, each of which is one item. */
 function fromSeveral(values: readonly Sent[], shape: Shape, at: Location): unknown {
   if (at.isTooLong(values.length)) return INVALID;
-  const items = values.map((one, index) => fromItem(one, shape.item(index), at));
-  return items.includes(INVALID) ? INVALID : items;
+  return valid(values.map((one, index) => (typeof one === 'string' ? fromText(one, shape.item(index), at) : one)));
 }
 
-const fromItem = (value: Sent, shape: Shape, at: Location): unknown =>
-  typeof value === 'string' ? fromText(value, shape, at) : value;
+const valid = (items: readonly unknown[]): unknown => (items.includes(INVALID) ? INVALID : items);
 
-/** A file by itself may be a collection of one. */
-const fromOne = ([value]: readonly Sent[], { takes }: Shape): unknown => (takes.has('array') ? [value] : value);
+function fromSent(sent: readonly Sent[], isOneValue: boolean, shape: Shape, at: Location): unknown {
+  const [only, another] = sent;
+  const isText = typeof only === 'string';
+  if (another !== undefined || only === undefined || (isText && !isOneValue)) return fromSeveral(sent, shape, at);
+  // A file by itself may be a collection of one.
+  return isText ? fromText(only, shape, at) : shape.takes.has('array') ? [only] : only;
+}
 
-const propertyOf = (shape: Shape, key: string): { readonly name: string; readonly shape: Shape } =>
-  shape.properties().get(key.toLowerCase()) ?? { name: key, shape: shape.others() ?? UNKNOWN };
-
-/** Converts the names below one name to objects and arrays. @param sentKeys gets the indexes that were sent. */
-function fromNames(tree: NameTree, shape: Shape, at: Location, sentKeys: SentKeys): unknown {
-  const { values } = tree;
-  if (tree.isLeaf && !tree.isRoot) {
-    const [only] = values;
-    if (!tree.isOneValue || only === undefined) return fromSeveral(values, shape, at);
-    return typeof only === 'string' ? fromText(only, shape, at) : fromOne(values, shape);
-  }
+/** Converts the names below one name to objects and arrays. */
+function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
+  if (tree.isLeaf && !tree.isRoot) return fromSent(tree.values, tree.isOneValue, shape, at);
   if (at.isTooDeep()) return INVALID;
-  const inside = (key: string | number, below: NameTree, inner: Shape): unknown =>
-    fromNames(below, inner, at.below(key), sentKeys);
+  // A value must not be lost silently: the schema would never see it.
+  if (tree.hasNameless && !tree.isRoot) return failNameless(at);
   const isRecord = shape.takes.has('object') && !shape.takes.has('array');
   if (tree.isRoot || !tree.isArray || isRecord) {
-    // A value must not be lost silently: the schema would never see it.
-    if (tree.hasNameless && !tree.isRoot) return failNameless(at);
     const entries = tree.below().map(one => {
-      const { name, shape: inner } = propertyOf(shape, one.key);
-      return [name, inside(name, one, inner)] as const;
+      const { name, shape: inner } = shape.property(one.key) ?? { name: one.key, shape: UNKNOWN };
+      return [name, fromNames(one, inner, at.below(name))] as const;
     });
     return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
   }
-  if (tree.hasNameless) return failNameless(at);
   const indexed = tree.indexed(at);
   if (indexed === INVALID) return INVALID;
   const plain = fromSeveral(tree.unindexed, shape, at);
   if (plain === INVALID || at.isTooLong(tree.unindexed.length + indexed.length)) return INVALID;
-  const items = [...(plain as unknown[]), ...indexed.map(([index, one]) => inside(index, one, shape.item(index)))];
-  sentKeys.set(items, [...tree.unindexed.keys(), ...indexed.map(([index]) => index)]);
-  return items.includes(INVALID) ? INVALID : items;
+  const below = indexed.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
+  const items = [...(plain as unknown[]), ...below];
+  sentIndexes.set(items, [...tree.unindexed.keys(), ...indexed.map(([index]) => index)]);
+  return valid(items);
 }
 
 /** Refuses `items[].sku` and `items.sku`: a value must not be lost silently. */
-export function failNameless(at: Location): Invalid {
-  return at.fail(
-    'invalid',
-    'The names below do not say which item they belong to. Number the items, starting with [0].',
-  );
-}
+export const failNameless = (at: Location): Invalid =>
+  at.fail('invalid', 'The names below do not say which item they belong to. Number the items, starting with [0].');

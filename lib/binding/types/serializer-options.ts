@@ -1,7 +1,33 @@
-import { either, fn, oneOf, type Rule } from '../../options/check';
-import type { JsonConverter } from './json-converter';
-import { namingPolicies, type NamingPolicy, type NamingPolicyName } from './naming-policy';
+import { either, fn, object, objectWith, oneOf, type Rule } from '../../options/check';
 import type { AnyType } from './property-type';
+import type { JsonConverter } from './value-parser';
+
+/** Makes the JSON name of a property from its name. */
+export type NamingPolicy = (name: string) => string;
+
+/** A naming policy of bindonce, which is named as it writes names. */
+export type NamingPolicyName = 'camelCase' | 'snake_case' | 'kebab-case' | 'PascalCase';
+
+/**
+ * Splits a name into words: `customerID` into customer, ID; `URLPath` into URL, Path. Digits belong to the word before
+ * them, and underscores around the name to its first and its last word: `_id` and `id` are two names.
+ */
+const words = (name: string): string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .split(/(?<!^_*)[\s_-](?!_*$)/);
+
+export const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
+  /** Makes the leading capitals small: `CustomerId` becomes customerId, `URLPath` becomes urlPath. */
+  camelCase: name => name.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, start => start.toLowerCase()),
+  snake_case: name => words(name).join('_').toLowerCase(),
+  'kebab-case': name => words(name).join('-').toLowerCase(),
+  PascalCase: name =>
+    words(name)
+      .map(word => word.replace(/^_*./, start => start.toUpperCase()))
+      .join(''),
+};
 
 /** How JSON is read and written. */
 export interface SerializerOptions {
@@ -51,32 +77,26 @@ export function mergeSerializer(
 /** The types of responses by status. */
 export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
+const converter = objectWith('a converter', 'read', 'write');
+const everyOf = (value: unknown, holds: (one: { type?: unknown; types?: unknown }) => boolean): boolean =>
+  Array.isArray(value) && value.every(one => object.accepts(one) && holds(one as object));
+
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),
   converters: {
     expects: 'an array of { type, read, write }',
-    accepts: value => Array.isArray(value) && value.every(isConverter),
+    accepts: value => everyOf(value, one => converter.accepts(one) && one.type !== undefined),
   },
   contexts: {
     expects: 'an array of serializer contexts',
-    accepts: value => Array.isArray(value) && value.every(isContext),
+    accepts: value => everyOf(value, one => object.accepts(one.types)),
   },
 };
 
 export const responsesRule: Rule = {
   expects: 'an object of types by status, for example { 201: OrderView }',
-  accepts: value =>
-    typeof value === 'object' && value !== null && Object.keys(value).every(status => /^[1-5]\d\d$/.test(status)),
+  accepts: value => object.accepts(value) && Object.keys(value as object).every(status => /^[1-5]\d\d$/.test(status)),
 };
-
-function isContext(value: unknown): boolean {
-  return typeof (value as Partial<GeneratedContexts[number]> | null)?.types === 'object';
-}
-
-function isConverter(value: unknown): boolean {
-  const { type, read, write } = (value ?? {}) as Partial<JsonConverter>;
-  return type !== undefined && typeof read === 'function' && typeof write === 'function';
-}
 
 export function namingPolicyOf({ propertyNamingPolicy = 'camelCase' }: SerializerOptions): NamingPolicy {
   return typeof propertyNamingPolicy === 'function' ? propertyNamingPolicy : namingPolicies[propertyNamingPolicy];

@@ -1,5 +1,8 @@
 import { checkOptions, isClass, oneOf } from '../../options/check';
-import { isOptional, type AnyType, type Infer, type ValueType } from './property-type';
+import type { Codec } from './codec';
+import { isOptional, type AnyType, type Codecs, type Infer, type ValueType } from './property-type';
+import { listRules, type ListRules } from './rule-kinds';
+import { ruledType, type CommonRules, type RuledType } from './rules';
 
 /**
  * A type whose value may be missing; it is `undefined` then.
@@ -22,6 +25,44 @@ export function nullable<X extends AnyType>(type: X): ValueType<Infer<X> | null>
       return { kind: 'nullable', name: inner.name, inner };
     },
   };
+}
+
+/**
+ * A collection. As text: repeated values, `name[]` or `name[0]`, each one item; or one value that is a JSON array, JSON
+ * objects with commas between them (Swagger UI sends `{..},{..}`), or items with commas between them.
+ * @param rules the same as `list(type).with(rules)`.
+ */
+export function list<X extends AnyType>(
+  type: X,
+  rules?: ListRules & CommonRules<Infer<X>[]>,
+): RuledType<Infer<X>[], ListRules> {
+  const plain = ruledType<Infer<X>[], ListRules>('list', listRules, codecs => {
+    const item = present(type, codecs, 'list', 'item');
+    return { kind: 'list', name: `list of ${item.name}`, item };
+  });
+  return rules === undefined ? plain : plain.with(rules);
+}
+
+/**
+ * An object whose names are the client's. It has no prototype, so that `__proto__` is a name like any other.
+ * @param type of all its values.
+ */
+export function record<X extends AnyType>(type: X): ValueType<Record<string, Infer<X>>> {
+  return {
+    codec(codecs) {
+      const item = present(type, codecs, 'record', 'value');
+      return { kind: 'record', name: `record of ${item.name}`, item };
+    },
+  };
+}
+
+/** Returns the codec of the items of a type. @throws TypeError if they may be missing. */
+function present(type: AnyType, codecs: Codecs, whole: string, item: string): Codec {
+  if (!isOptional(type)) return codecs.of(type);
+  throw new TypeError(
+    `a ${whole} has no missing ${item}s: write optional(${whole}(…)) if the whole ${whole} may be missing, or ` +
+      `${whole}(nullable(…)) if ${item === 'item' ? 'an' : 'a'} ${item} may be null`,
+  );
 }
 
 /**

@@ -19,7 +19,7 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       return written(codec.inner, value);
     case 'list':
       if (Array.isArray(value)) return value.map(one => written(codec.item, one));
-      throw refused(codec.name, isPromise(value) ? PROMISE : 'a value that is not an array', 'a ');
+      throw refused(`a ${codec.name}`, isPromise(value) ? PROMISE : 'a value that is not an array');
     case 'object': {
       const object = objectOf(codec, value);
       const json: Record<string, unknown> = {};
@@ -33,34 +33,43 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       }
       return json;
     }
-    case 'record': {
-      if (!isJsonObject(value) || isPromise(value))
-        throw refused(codec.name, isPromise(value) ? PROMISE : 'a value that is not an object', 'a ');
-      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, written(codec.item, one)]));
+    case 'union': {
+      const { name, tag, branches } = codec;
+      const object = objectOf({ name, members: [tag] }, value);
+      const branch = branches.get(writableValue(object, tag.property));
+      if (branch) return written(branch, object);
+      throw refused(name, `an object whose ${tag.property} is none of ${[...branches.keys()].join(', ')}`);
     }
+    case 'record':
+      if (isJsonObject(value) && !isPromise(value))
+        return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, written(codec.item, one)]));
+      throw refused(`a ${codec.name}`, isPromise(value) ? PROMISE : 'a value that is not an object');
     case 'file':
       return value;
     case 'schema':
-      return writableAsSchema(value, codec.name);
+      // Schemas say what is read, and check nothing that is written. JSON would show a promise as an empty object.
+      if (isUnawaited(value)) throw refused(`a schema of ${codec.name}`, PROMISE);
+      if (Array.isArray(value) && value.some(isUnawaited))
+        throw refused(`a schema of ${codec.name}`, 'a promise in an array: await Promise.all(…) of the array first');
+      return value;
   }
 }
 
 const PROMISE = 'a promise: await it first';
 
-const refused = (declared: string, what: string, article = ''): TypeError =>
-  new TypeError(`The response is declared as ${article}${declared}, but the handler passed ${what}.`);
+const refused = (declared: string, what: string): TypeError =>
+  new TypeError(`The response is declared as ${declared}, but the handler passed ${what}.`);
 
-function objectOf({ name, members }: ObjectCodec, value: unknown): JsonObject {
+function objectOf({ name, members }: Pick<ObjectCodec, 'name' | 'members'>, value: unknown): JsonObject {
   const declared = name === 'object' ? 'an object' : name;
   if (!isJsonObject(value)) throw refused(declared, 'a value that is not an object');
-  const { toJSON, then } = value;
-  if (typeof toJSON === 'function') {
+  if (typeof value['toJSON'] === 'function') {
     const json = asJson(value);
     if (isJsonObject(json)) return json;
     throw refused(declared, 'an object whose toJSON() returns no object');
   }
   const hasNone = (): boolean => members.every(({ property }) => writableValue(value, property) === undefined);
-  if (typeof then === 'function' && hasNone()) throw refused(declared, PROMISE);
+  if (typeof value['then'] === 'function' && hasNone()) throw refused(declared, PROMISE);
   return value;
 }
 
@@ -73,21 +82,5 @@ export function asScalar(json: unknown, name: string): unknown {
   throw new TypeError(`The response declares ${name} here, but the handler passed an object.`);
 }
 
-/**
- * Returns a value that is declared as a schema as it is: schemas say what is read, and check nothing that is written.
- * @param name of the schema's library.
- * @throws TypeError for a promise, or an array that has one, which JSON would show as an empty object.
- */
-function writableAsSchema(value: unknown, name: string): unknown {
-  const refused = (what: string): TypeError =>
-    new TypeError(`The response is declared as a schema of ${name}, but the handler passed ${what}.`);
-  if (isUnawaited(value)) throw refused('a promise: await it first');
-  if (Array.isArray(value) && value.some(isUnawaited))
-    throw refused('a promise in an array: await Promise.all(…) of the array first');
-  return value;
-}
-
 /** Returns true for a promise, also one of another library, such as a query of a database that has not been made. */
-function isUnawaited(value: unknown): boolean {
-  return isThenable(value) && !('toJSON' in value);
-}
+const isUnawaited = (value: unknown): boolean => isThenable(value) && !('toJSON' in value);

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { StorageEngine } from 'multer';
+import objectHash from 'object-hash';
 import { sha256 } from '../../basics/bytes';
 import { decodedText, isCoded } from '../../body/content/decode';
-import { bodyKindOf, mediaTypeOf, type MediaType } from '../../body/content/media-type';
+import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
+import { fileOf } from '../../body/form/form';
+import { readForm } from '../../body/form/read-form';
 import { formLeftAsText } from '../../body/left-behind';
 import { receive } from '../../body/receive';
+import { Holding } from '../../body/stream/holding';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
-import { hashOfForm, leftFileParts, measureForm } from './form-parts';
-import { canonicalJson, canonicalValue } from './json-value';
-import { pairsInOrder } from './name-order';
-import { parsedParts } from './parsed-body';
+import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder, parsedParts } from './canonical';
 
 /** The options that decide how bodies are compared. */
 export interface BodyOptions {
@@ -40,17 +43,20 @@ export async function bodyParts(
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
-    const isForm = kind === 'multipart' || kind === 'urlencoded';
-    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, isForm)];
-    if (received.files.length === 0) return parts;
-    return [...parts, hashOfForm(await leftFileParts(received.files, includeFileContents))];
+    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, kind !== 'json' && kind !== 'other')];
+    const { files } = received;
+    return files.length === 0 ? parts : [...parts, await hashOfLeftFiles(files, includeFileContents)];
   }
   const { coding = '' } = received;
   switch (kind) {
-    case 'multipart':
-      return ['multipart', coding, ...(await multipartParts(received, req, mediaType, includeFileContents))];
+    case 'multipart': {
+      const hash = await hashOfForm(received, req, includeFileContents);
+      // A client chooses a new boundary for each attempt: neither media type nor bytes take part if the form tells all.
+      if (hash?.isExact) return [kind, coding, hash.text];
+      return [kind, coding, hash?.text ?? 'unreadable', ...(await bytesParts(received, mediaType))];
+    }
     case 'urlencoded':
-      return ['urlencoded', coding, mediaType.parameters['charset'] ?? 'utf-8', ...(await urlEncodedParts(received))];
+      return [kind, coding, mediaType.parameters['charset'] ?? 'utf-8', ...(await urlEncodedParts(received))];
     case 'json':
     case 'other':
       return ['bytes', coding, ...(await bytesParts(received, mediaType))];
@@ -62,9 +68,9 @@ const MOST_JSON = 1_048_576;
 
 /** Returns the value of JSON as text; undefined for JSON that is compared by its bytes, or by what a parser left. */
 function valueOf(received: Exclude<Received, { kind: 'none' }>, mediaType: MediaType): string | undefined {
-  if (received.kind === 'parsed') return canonicalValue(received.body);
-  if (received.kind === 'file' || received.bytes.length > MOST_JSON || isCoded(received.coding)) return undefined;
   try {
+    if (received.kind === 'parsed') return canonicalValue(received.body);
+    if (received.kind === 'file' || received.bytes.length > MOST_JSON || isCoded(received.coding)) return undefined;
     return canonicalJson(decodedText(received.bytes, mediaType));
   } catch {
     return undefined;
@@ -79,56 +85,120 @@ const SHORT = 4_096;
 async function bytesParts(received: ReceivedBytes, mediaType: MediaType): Promise<readonly string[]> {
   return received.kind === 'bytes' && received.bytes.length <= SHORT
     ? [...typeParts(mediaType), 'content', received.bytes.toString('latin1')]
-    : [...typeParts(mediaType), 'digest', await digestOf(received)];
+    : [...typeParts(mediaType), 'digest', await digestOf(openReceived(received))];
+}
+
+/** Returns the hash of bytes, in hexadecimal. */
+async function digestOf(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of chunks) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/**
+ * An urlencoded form that is longer, or has too many fields, is compared by its bytes: no user fills in such a form,
+ * Express accepts no more fields either, and parsing it would block the process.
+ */
+const MOST_BYTES = 262_144;
+
+async function urlEncodedParts(received: ReceivedBytes): Promise<readonly string[]> {
+  const isShort = sizeOf(received) <= MOST_BYTES;
+  const pairs = isShort ? pairsInOrder((await allBytes(received)).toString('latin1')) : undefined;
+  return pairs ? ['pairs', ...pairs] : ['bytes', await digestOf(openReceived(received))];
 }
 
 /**
  * Matches the character that invalid UTF-8 is decoded to, and half of a surrogate pair, which is hashed as that
- * character: other bytes would give the same hash, so forms that contain either are compared by their bytes, too.
+ * character: a form with other bytes would have the same hash as one that contains either.
  */
-const UNREADABLE = /[\ufffd\p{Surrogate}]/u;
+const INEXACT = /[\ufffd\p{Surrogate}]/u;
 
 /**
- * Returns the parts of a form. A client chooses a new boundary for each attempt, so if the form can be read, neither
- * the media type's parameters nor the raw bytes take part. A form that cannot be read is not refused here: a later
- * parser may accept it.
+ * Measures a form for the key. Files of JSON are read as fields: generated clients send objects as such files.
+ * @returns undefined for a form that cannot be read, or has more than 100,000 parts, a name of more than 1,000
+ * characters or a field of more than 10 MiB. It is not refused here: a later parser may accept it.
  * @throws a 503 problem when the process cannot hold its fields.
  */
-async function multipartParts(
-  received: ReceivedBytes,
-  req: IncomingMessage,
-  mediaType: MediaType,
-  withContents: boolean,
-): Promise<readonly string[]> {
+async function hashOfForm(received: ReceivedBytes, req: IncomingMessage, withContents: boolean) {
+  const holding = new Holding();
   try {
-    const form = await measureForm(received, req, withContents);
-    const isExact = ![...form.fields, ...form.files].some(text => UNREADABLE.test(text));
-    return isExact ? [hashOfForm(form)] : [hashOfForm(form), ...(await bytesParts(received, mediaType))];
+    const form = await readForm(openReceived(received), req, {
+      storage: measuring(withContents),
+      parts: { takesFile: () => true, takesJson: () => true },
+      preservePath: true,
+      // One character for each byte: no two texts become one.
+      defCharset: 'latin1',
+      defParamCharset: 'latin1',
+      limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
+      takePart: bytes => {
+        holding.take(bytes, 'memory');
+      },
+    });
+    const pairs = form.fields.map(field => {
+      const file = fileOf(field);
+      // A handler can tell a file from a field.
+      return [field[0], file ? JSON.stringify([file.originalname, file.size, field[1]]) : `=${field[1]}`] as const;
+    });
+    const [fields, files] = [inNameOrder(pairs).flat(), fileParts(form.files)];
+    return { text: hashOf(fields, files), isExact: ![...fields, ...files].some(text => INEXACT.test(text)) };
   } catch (error) {
-    if (Problem.is(error) && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
-      return ['unreadable', ...(await bytesParts(received, mediaType))];
-    throw error;
+    if (!Problem.is(error) || error.status >= 500) throw error;
+    return undefined;
+  } finally {
+    holding.giveBack();
   }
 }
 
-/**
- * An urlencoded form that is longer, or has more fields, is compared by its bytes: no user fills in such a form,
- * Express accepts no more fields either, and parsing it would block the process.
- */
-const MOST_BYTES = 262_144;
-const MOST_FIELDS = 1_000;
+/** A file as multer describes it, and the hash of its bytes where they take part. */
+type File = Express.Multer.File & { readonly digest?: string };
 
-async function urlEncodedParts(received: ReceivedBytes): Promise<string[]> {
-  if (sizeOf(received) > MOST_BYTES) return ['bytes', await digestOf(received)];
-  const text = (await allBytes(received)).toString('latin1');
-  return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
-    ? ['bytes', await digestOf(received)]
-    : ['pairs', ...pairsInOrder(text)];
+/** A storage that counts the bytes of each file, hashes them if they take part, and drops them. */
+const measuring = (withContents: boolean): StorageEngine => ({
+  _handleFile(_req, { stream }, done) {
+    const hash = createHash('sha256');
+    let size = 0;
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (withContents) hash.update(chunk);
+    });
+    stream.on('end', () => {
+      const measured: Partial<File> = { size, ...(withContents && { digest: hash.digest('hex') }) };
+      done(null, measured);
+    });
+  },
+  _removeFile(_req, _file, done) {
+    done(null);
+  },
+});
+
+function fileParts(files: readonly File[]): string[] {
+  const measured = files.map(({ fieldname, originalname, size, digest }) => {
+    return [fieldname, originalname, digest === undefined ? String(size) : `${size} ${digest}`] as const;
+  });
+  return inNameOrder(measured).flat();
 }
 
-/** Returns the hash of the bytes. It is made only where it takes part: a form that can be read does not pay for it. */
-async function digestOf(received: ReceivedBytes): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of openReceived(received)) hash.update(chunk);
-  return hash.digest('hex');
+const hashOf = (fields: readonly string[], files: readonly string[]): string =>
+  objectHash({ fields, files }, { algorithm: 'sha256' });
+
+/**
+ * Returns the hash of what counts of the files that multer has left. Files of JSON may be data, so their content
+ * counts; if it is not here, as with storages in a cloud, they are files like any other.
+ * @throws Error if the content of all files is to count, and that of one is not here.
+ */
+async function hashOfLeftFiles(left: readonly File[], withContents: boolean): Promise<string> {
+  const files = left.map(async (file): Promise<File> => {
+    if (!withContents && !isJsonType(mediaTypeIn(file.mimetype).type)) return file;
+    const { buffer, path = '' } = file as Partial<File>;
+    try {
+      return { ...file, digest: await digestOf(buffer ? [buffer] : createReadStream(path)) };
+    } catch (cause) {
+      if (!withContents) return file;
+      const error =
+        `idempotency: the file of the field ${JSON.stringify(file.fieldname)} cannot be read where multer has left ` +
+        'it, and includeFileContents compares its bytes. Mount idempotency() before multer.';
+      throw new Error(error, { cause });
+    }
+  });
+  return hashOf([], fileParts(await Promise.all(files)));
 }

@@ -1,15 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
-import { authOf } from '../../principal/principal';
+import { bytesOfView } from '../../basics/bytes';
+import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { warnOnce } from '../../warnings/warn-once';
 import { credentialsOf, watchForSession, warnOfAnonymous } from './credentials';
-import { textOfCallers } from './known-caller';
 
-/**
- * Returns the callers that authentication has left on a request, each under its place: `req.auth` and `req.user`, or
- * the caller of the application's `claims`. A place may hold what is no caller.
- */
-export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknown>>;
+/** The `claims` of an application: they return the caller of a request, or nothing. */
+export type CallersOn = (req: Request) => unknown;
 
 /** The options that tell callers apart. */
 export interface CallerOptions {
@@ -48,40 +45,26 @@ export interface Caller {
  * With the application's `claims`, their caller takes the place of `req.auth` and `req.user`.
  * @throws Error when the caller cannot be told apart from others, or `scope` returns neither text nor undefined.
  */
-export function identifyCaller(
-  req: IncomingMessage,
-  { scope, callersOn = whereMiddlewaresLeaveThem }: CallerOptions,
-): Caller {
-  return scope ? scopedCaller(req, callersOn, scope) : defaultCaller(req, callersOn);
-}
-
-/** Identifies a caller by what authentication knows of it, else by the credentials that it has sent. */
-function defaultCaller(req: IncomingMessage, callersOn: CallersOn): Caller {
-  const known = textOfCallers(callersOn(req));
-  const session = watchForSession(req);
-  const credentials = known === undefined ? credentialsOf(req) : undefined;
-  const scope = known ?? credentials;
-  if (scope === undefined) warnOfAnonymous(req);
-  const now = (): string | undefined => textOfCallers(callersOn(req)) ?? (known === undefined ? session() : undefined);
-  return { scope, hasAppeared: () => warnOf(callerChange(known, now)) };
-}
-
-/** Identifies a caller by the application's `scope`. */
-function scopedCaller(req: IncomingMessage, callersOn: CallersOn, scope: NonNullable<CallerOptions['scope']>): Caller {
-  const session = watchForSession(req);
+export function identifyCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions): Caller {
+  const newSession = watchForSession(req);
+  const callersNow = (): string | undefined => orUnreadable(() => textOfCallers(req, callersOn) ?? newSession());
+  const callers = callersNow();
   // Read now: a handler may take credentials out of the headers that it passes on.
-  const credentials = orUnreadable(() => credentialsOf(req));
-  const byDefault = (): string | undefined =>
-    orUnreadable(() => textOfCallers(callersOn(req)) ?? session()) ?? credentials;
-  const first = byDefault();
-  const known = scopeText(scope(req as Request, first));
-  if (known === undefined && (first !== undefined || req.headers.cookie !== undefined)) warnOfNoScope();
-  const now = (): string | undefined => scopeText(scope(req as Request, byDefault()));
+  const credentials = callers === undefined ? orUnreadable(() => credentialsOf(req)) : undefined;
+  const byDefault = (): string | undefined => callersNow() ?? credentials;
+  const scopeOf = (text: string | undefined): string | undefined =>
+    scopeText(scope ? scope(req as Request, text) : text);
+  const first = callers ?? credentials;
+  const known = scopeOf(first);
+  if (known === undefined && !scope) warnOfAnonymous(req);
+  else if (known === undefined && (first ?? req.headers.cookie) !== undefined) warnOfNoScope();
   const hasAppeared = (): boolean => {
-    const change = callerChange(known, now);
+    const change = callerChange(known, () => scopeOf(byDefault()));
     // A connection that has closed has no address and no certificate any more: then only the default can tell.
-    const isUnreadable = known !== undefined && req.socket.destroyed;
-    return warnOf(change === undefined || !isUnreadable ? change : callerChange(first, byDefault));
+    const isUnreadable = known !== undefined && req.socket.destroyed && !callerChange(first, byDefault);
+    if (change === undefined || isUnreadable) return false;
+    warnOfNewCaller(change);
+    return true;
   };
   return { scope: known, hasAppeared };
 }
@@ -96,9 +79,8 @@ function callerChange(before: string | undefined, read: () => string | undefined
   }
 }
 
-/** Warns of a caller that has appeared while the handler ran. @returns whether there is one. */
-function warnOf(change: string | undefined): boolean {
-  if (change === undefined) return false;
+/** Warns of a caller that has appeared while the handler ran. */
+function warnOfNewCaller(change: string): void {
   warnOnce(
     'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
     `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
@@ -106,7 +88,6 @@ function warnOf(change: string | undefined): boolean {
       'authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell them ' +
       'apart.',
   );
-  return true;
 }
 
 /** Warns of a `scope` that finds nothing where callers can be told apart, such as one that reads another cookie. */
@@ -158,18 +139,81 @@ function orUnreadable(make: () => string | undefined): string | undefined {
   }
 }
 
-const whereMiddlewaresLeaveThem: CallersOn = req => {
-  const { auth, user } = req as { auth?: unknown; user?: unknown };
-  // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
-  return { 'req.auth': authOf(req) ?? (typeof auth === 'function' ? undefined : auth), 'req.user': user };
-};
+/** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
+const REALMS = [
+  ...['iss', 'provider'],
+  ...['tenantId', 'tenant_id', 'tenant', 'tid', 'orgId', 'org_id', 'organizationId', 'organization_id'],
+];
 
-/** Returns the callers by the `claims` of an application; the same function for the same `claims`. */
-export function callersBy(claims: (req: Request) => unknown): CallersOn {
-  const callers: CallersOn = known.get(claims) ?? (req => ({ 'the caller of `claims`': claims(req as Request) }));
-  known.set(claims, callers);
-  return callers;
+/**
+ * Returns the callers that authentication has left on a request, each under its place, as text that is the same for the
+ * same callers only; undefined when there is no caller.
+ * @throws Error when a caller cannot be told apart from others.
+ */
+function textOfCallers(req: IncomingMessage, callersOn: CallersOn | undefined): string | undefined {
+  const present: [place: string, parts: readonly Part[]][] = [];
+  const add = (place: string, caller: unknown): void => {
+    const parts = callerParts(caller, place);
+    if (parts.length > 0) present.push([place, parts]);
+  };
+  if (callersOn) add('the caller of `claims`', callersOn(req as Request));
+  else {
+    const { auth, user } = req as { auth?: unknown; user?: unknown };
+    // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
+    add('req.auth', authOf(req) ?? (typeof auth === 'function' ? undefined : auth));
+    add('req.user', user);
+  }
+  return present.length > 0 ? JSON.stringify(present) : undefined;
 }
 
-/** Two guards with the same `claims` have equal options. */
-const known = new WeakMap<object, CallersOn>();
+/** One property of a caller, and its text. */
+type Part = readonly [name: string, text: string];
+
+/** Returns what tells a caller apart: each property of the lists that it has, and the text of that. */
+function callerParts(caller: unknown, place: string): readonly Part[] {
+  if (caller === undefined || caller === null || caller === false) return [];
+  // Text or a number is itself an id.
+  if (typeof caller !== 'object') return [['id', idText(caller, place)]];
+  const ids = named(CALLER_IDS, caller, place);
+  if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
+  return isSignedOut(caller) ? [] : refuseCaller(caller, place);
+}
+
+function named(names: readonly string[], caller: object, place: string): Part[] {
+  const parts: Part[] = [];
+  for (const name of names) {
+    const value = (caller as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined && value !== null) parts.push([name, idText(value, `${place}.${name}`)]);
+  }
+  return parts;
+}
+
+/**
+ * Returns the text of an id: of text, a finite number, a bigint, bytes, or an object that converts itself to text.
+ * @throws Error for everything else: two different ids must not have the same text.
+ */
+function idText(id: unknown, place: string): string {
+  if (typeof id === 'bigint' || Number.isFinite(id)) return String(id);
+  const text = typeof id === 'object' && id !== null ? writtenBy(id) : id;
+  return typeof text === 'string' && text !== '' ? text : refuseCaller(id, place);
+}
+
+/** Returns what an object, such as the id of a database, makes of itself. */
+function writtenBy(id: { readonly toJSON?: () => unknown; readonly toString?: () => unknown }): unknown {
+  // Decoded as text, all invalid UTF-8 would become the same character.
+  if (ArrayBuffer.isView(id)) return bytesOfView(id).toString('hex');
+  // ['a,b'] and ['a', 'b'] convert to the same text.
+  if (Array.isArray(id)) return undefined;
+  const text = id.toJSON ? id.toJSON() : id.toString?.();
+  // Object.prototype.toString returns only the kind of an object.
+  return typeof text === 'string' && text.startsWith('[object ') ? undefined : text;
+}
+
+function refuseCaller(caller: unknown, place: string): never {
+  // Nobody else looks at a promise here: a rejection would end the process.
+  if (caller instanceof Promise) caller.catch(() => undefined);
+  throw new Error(
+    `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with ` +
+      `toString, in one of ${CALLER_IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
+  );
+}

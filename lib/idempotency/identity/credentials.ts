@@ -11,7 +11,7 @@ const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NT
  * id that it has. Hashes, because cache keys may be logged.
  * @throws Error for a scheme that signs each request, and for a session without an id.
  */
-export function credentialsOf(req: IncomingMessage): string | undefined {
+export function credentialsOf(req: IncomingMessage & WithSession): string | undefined {
   const { authorization, 'x-api-key': apiKey } = req.headers;
   if (authorization !== undefined && SIGNED.test(authorization)) throw signedAnew(authorization);
   const hashes: string[] = [];
@@ -49,20 +49,15 @@ export function warnOfAnonymous({ headers }: IncomingMessage): void {
 }
 
 /**
- * Notes that a request has no session yet. @returns a function that returns text if one has appeared, and the cookie of
- * the request may have named it: whoever reads it runs after `idempotency()`.
+ * Returns a function that returns text if the request has a session by then that it does not have now, and that its
+ * cookie may have named: whoever reads it runs after `idempotency()`.
  */
-export function watchForSession(req: IncomingMessage): () => string | undefined {
-  const { session, sessionID } = req as WithSession;
+export function watchForSession(req: IncomingMessage & WithSession): () => string | undefined {
   const { cookie } = req.headers;
-  if (cookie === undefined || session !== undefined || sessionID !== undefined) return () => undefined;
-  return () => {
-    const hasAppeared =
-      typeof (req as WithSession).sessionID === 'string'
-        ? SIGNED_COOKIE.test(cookie) || sessionOf(req, cookie) !== undefined
-        : hasUnnamedSession(req, cookie);
-    return hasAppeared ? 'a session' : undefined;
-  };
+  if (cookie === undefined || req.session !== undefined || req.sessionID !== undefined) return () => undefined;
+  const isSent = (): boolean => SIGNED_COOKIE.test(cookie) || sessionOf(req, cookie) !== undefined;
+  return () =>
+    (typeof req.sessionID === 'string' ? isSent() : hasUnnamedSession(req, cookie)) ? 'a session' : undefined;
 }
 
 /** Matches cookies as express-session signs them: by now, the handler may have given the session another id. */
@@ -80,8 +75,8 @@ interface WithSession {
  * Returns the id of the session that the client has sent. For a client without a session, express-session makes a new
  * one, which does not identify the caller and would differ for a retry: its id is not in the client's cookies.
  */
-function sessionOf(req: IncomingMessage, cookie = req.headers.cookie): string | undefined {
-  const { sessionID, session } = req as WithSession;
+function sessionOf(req: IncomingMessage & WithSession, cookie = req.headers.cookie): string | undefined {
+  const { sessionID, session } = req;
   if (typeof sessionID !== 'string' || cookie === undefined) return undefined;
   const isNew = typeof session?.cookie === 'object' && !cookie.includes(encodeURIComponent(sessionID));
   return isNew ? undefined : sessionID;
@@ -91,8 +86,7 @@ function sessionOf(req: IncomingMessage, cookie = req.headers.cookie): string | 
  * Returns true for a session without an id that the client may have sent: one whose cookie is there, if that can be
  * known (a handler may have replaced what cookie-session read from it), else one with content.
  */
-function hasUnnamedSession(req: IncomingMessage, cookie: string | undefined): boolean {
-  const { sessionID, session, sessionOptions } = req as WithSession;
+function hasUnnamedSession({ sessionID, session, sessionOptions }: WithSession, cookie: string | undefined): boolean {
   if (cookie === undefined || typeof sessionID === 'string') return false;
   if (sessionOptions) return parse(cookie)[sessionOptions.name ?? 'session'] !== undefined;
   return typeof session === 'object' && session !== null && Object.keys(session).length > 0;

@@ -45,7 +45,7 @@ class MemoryLeases implements LeaseStore {
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
   /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
-  private round = this.leases.entries();
+  private round = this.leases.keys();
 
   constructor(private readonly maxKeys: number) {}
 
@@ -86,24 +86,29 @@ class MemoryLeases implements LeaseStore {
     return Promise.resolve(this.watchers.add(key, onChange));
   }
 
+  /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
   private live(key: string): Lease | undefined {
     const lease = this.leases.get(key);
-    return lease && this.isLive(key, lease) ? lease : undefined;
-  }
-
-  /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
-  private isLive(key: string, { token, isDone, expires }: Lease): boolean {
-    return expires > performance.now() || (!isDone && localRun(key, this)?.token === token);
+    if (!lease) return undefined;
+    const { token, isDone, expires } = lease;
+    return expires > performance.now() || (!isDone && localRun(key, this)?.token === token) ? lease : undefined;
   }
 
   private put(key: string, token: string, isDone: boolean, ms: number): void {
     this.leases.set(key, { token, isDone, expires: performance.now() + ms });
   }
 
-  /** Makes room for a new key. @throws Error if there is none. */
+  /** Makes room for a new key: forgets expired ones, a few at a time. @throws Error if there is none. */
   private makeRoom(): void {
     const { leases, maxKeys } = this;
-    this.forgetExpired(leases.size < maxKeys ? LOOKED_AT : LOOKED_AT_IF_FULL);
+    for (let left = leases.size < maxKeys ? LOOKED_AT : LOOKED_AT_IF_FULL; left > 0; left--) {
+      const next = this.round.next();
+      if (next.done) {
+        this.round = leases.keys();
+        break;
+      }
+      if (!this.live(next.value)) leases.delete(next.value);
+    }
     if (leases.size >= maxKeys)
       throw new Error(
         `memoryLeases: all ${maxKeys} keys are in use. Raise maxKeys, shorten cacheDuration, or use redisLeases() or ` +
@@ -116,17 +121,5 @@ class MemoryLeases implements LeaseStore {
           'refused (503). Pass a store that is not in memory, shorten cacheDuration, or raise maxKeys of ' +
           'memoryLeases().',
       );
-  }
-
-  private forgetExpired(count: number): void {
-    for (let looked = 0; looked < count; looked++) {
-      const next = this.round.next();
-      if (next.done) {
-        this.round = this.leases.entries();
-        return;
-      }
-      const [key, lease] = next.value;
-      if (!this.isLive(key, lease)) this.leases.delete(key);
-    }
   }
 }

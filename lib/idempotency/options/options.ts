@@ -1,20 +1,6 @@
 import { METHODS } from 'node:http';
 import type { Request } from 'express';
-import {
-  boolean,
-  either,
-  fn,
-  headerName,
-  headerNames,
-  longMilliseconds,
-  milliseconds,
-  object,
-  objectWith,
-  oneOf,
-  positiveInteger,
-  text,
-  type Rule,
-} from '../../options/check';
+import * as rule from '../../options/check';
 import type { LeaseStore } from '../leases/lease-store';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { isKeyvLike, type KeyvLike } from '../stores/keyv-like';
@@ -149,68 +135,48 @@ export interface IdempotencyOptions {
   onEvent?: (event: IdempotencyEvent, req: Request) => void;
 }
 
-/** The rule of each option. */
-export const idempotencyRules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
-  headerName,
-  additionalHeaders: headerNames,
-  whenKeyMissing: oneOf('reject', 'run'),
+/** The rule of each option, and its default if it has one. */
+export const idempotencyRules: {
+  readonly [Name in keyof IdempotencyOptions]-?: rule.Rule & { readonly byDefault?: IdempotencyOptions[Name] };
+} = {
+  headerName: { ...rule.headerName, byDefault: 'Idempotency-Key' },
+  additionalHeaders: { ...rule.headerNames, byDefault: [] },
+  whenKeyMissing: { ...rule.oneOf('reject', 'run'), byDefault: 'reject' },
   methods: { expects: "an array of HTTP methods, for example ['POST', 'PATCH']", accepts: areMethods },
-  ignoreRequestBody: boolean,
-  sameBody: oneOf('bytes', 'json'),
-  includeFileContents: boolean,
-  ignoreHost: boolean,
-  cacheDuration: longMilliseconds,
-  addHeaderToResponse: boolean,
-  swaggerHeaderDescription: text,
-  swaggerExampleGenerator: fn,
-  swaggerHeaderType: { expects: 'a type, for example guid', accepts: value => either(object, fn).accepts(value) },
+  ignoreRequestBody: { ...rule.boolean, byDefault: false },
+  sameBody: { ...rule.oneOf('bytes', 'json'), byDefault: 'bytes' },
+  includeFileContents: { ...rule.boolean, byDefault: false },
+  ignoreHost: { ...rule.boolean, byDefault: false },
+  cacheDuration: { ...rule.longMilliseconds, byDefault: 600_000 },
+  addHeaderToResponse: { ...rule.boolean, byDefault: true },
+  swaggerHeaderDescription: rule.text,
+  swaggerExampleGenerator: rule.fn,
+  swaggerHeaderType: {
+    expects: 'a type, for example guid',
+    accepts: value => rule.either(rule.object, rule.fn).accepts(value),
+  },
   store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
-  leases: objectWith(
+  leases: rule.objectWith(
     'a LeaseStore, which memoryLeases(), redisLeases() and postgresLeases() return when they are called',
     ...['acquire', 'renew', 'complete', 'release'],
   ),
-  scope: fn,
-  whenInFlight: oneOf('wait', 'reject'),
-  waitTimeout: milliseconds,
-  whenKeyReused: oneOf('run', 'reject'),
-  whenStoreFails: oneOf('reject', 'run'),
-  storeTimeout: milliseconds,
-  leaseDuration: milliseconds,
-  shouldCache: fn,
-  replayedHeader: either(headerName, oneOf(false)),
+  scope: rule.fn,
+  whenInFlight: { ...rule.oneOf('wait', 'reject'), byDefault: 'wait' },
+  waitTimeout: { ...rule.milliseconds, byDefault: 10_000 },
+  whenKeyReused: { ...rule.oneOf('run', 'reject'), byDefault: 'run' },
+  whenStoreFails: { ...rule.oneOf('reject', 'run'), byDefault: 'reject' },
+  storeTimeout: { ...rule.milliseconds, byDefault: 2_000 },
+  leaseDuration: { ...rule.milliseconds, byDefault: 30_000 },
+  shouldCache: rule.fn,
+  replayedHeader: { ...rule.either(rule.headerName, rule.oneOf(false)), byDefault: 'Idempotent-Replayed' },
   keyPattern: { expects: 'a regular expression', accepts: value => value instanceof RegExp },
-  maxRequestBytes: positiveInteger,
-  maxResponseBytes: positiveInteger,
-  onEvent: fn,
+  maxRequestBytes: { ...rule.positiveInteger, byDefault: 10_485_760 },
+  maxResponseBytes: { ...rule.positiveInteger, byDefault: 10_485_760 },
+  onEvent: rule.fn,
 };
 
 /** Refuses an empty list, and a method that does not exist: both would silently leave requests unguarded. */
 function areMethods(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every(one => typeof one === 'string' && METHODS.includes(one.toUpperCase()))
-  );
+  const isMethod = (one: unknown): boolean => typeof one === 'string' && METHODS.includes(one.toUpperCase());
+  return Array.isArray(value) && value.length > 0 && value.every(isMethod);
 }
-
-/** The defaults of the options that have one. */
-export const idempotencyDefaults = {
-  headerName: 'Idempotency-Key',
-  additionalHeaders: [] as readonly string[],
-  whenKeyMissing: 'reject',
-  ignoreRequestBody: false,
-  sameBody: 'bytes',
-  includeFileContents: false,
-  ignoreHost: false,
-  cacheDuration: 600_000,
-  addHeaderToResponse: true,
-  whenInFlight: 'wait',
-  waitTimeout: 10_000,
-  whenKeyReused: 'run',
-  whenStoreFails: 'reject',
-  storeTimeout: 2_000,
-  leaseDuration: 30_000,
-  replayedHeader: 'Idempotent-Replayed',
-  maxRequestBytes: 10_485_760,
-  maxResponseBytes: 10_485_760,
-} satisfies IdempotencyOptions;

@@ -1,32 +1,42 @@
+import cluster from 'node:cluster';
+import { oneInProcess } from '../../basics/process';
 import { checkOptions } from '../../options/check';
-import { snapshotOf, withDefaults } from '../../options/merge';
+import { withDefaults } from '../../options/merge';
+import { warnOnce } from '../../warnings/warn-once';
+import type { LeaseStore } from '../leases/lease-store';
+import { memoryLeases } from '../leases/memory-leases';
 import { isOfTheBody, isPerExchange } from '../responses/recorded-response';
-import { backingStoreOf, isKeyvLike, isMapLike, refuseIgnoredAddress } from '../stores/keyv-like';
+import {
+  backingStoreOf,
+  isKeyvLike,
+  isMapLike,
+  namespaceOf,
+  refuseIgnoredAddress,
+  type KeyvLike,
+} from '../stores/keyv-like';
 import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../stores/memory-responses';
+import { redisLeasesFor } from '../stores/redis/leases';
 import { responsesIn, type ResponseStore } from '../stores/responses';
 import type { CallerOptions, CallersOn } from '../identity/caller';
-import { leasesFor, leasesOfBackingStore } from './leases-for';
-import { idempotencyDefaults, idempotencyRules, type IdempotencyOptions } from './options';
-import { warnOfWorkers } from './workers';
+import { idempotencyRules, type IdempotencyOptions } from './options';
 
-type SwaggerOption = 'swaggerHeaderDescription' | 'swaggerExampleGenerator' | 'swaggerHeaderType';
+/** The options without a default. */
+type Optional = Extract<
+  keyof IdempotencyOptions,
+  `swagger${string}` | 'keyPattern' | 'methods' | 'shouldCache' | 'onEvent'
+>;
 
-/** The options after checking, with their defaults. */
-export interface ResolvedOptions
-  extends
-    Required<
-      Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods' | 'shouldCache' | 'onEvent' | SwaggerOption>
-    >,
-    Pick<IdempotencyOptions, SwaggerOption>,
-    CallerOptions {
-  readonly methods: readonly string[] | undefined;
-  readonly keyPattern: RegExp | undefined;
-  readonly shouldCache: IdempotencyOptions['shouldCache'];
-  readonly onEvent: IdempotencyOptions['onEvent'];
-  readonly responses: ResponseStore;
+/** The options after checking, with their defaults; one that has none may be undefined. */
+export type ResolvedOptions = Required<Omit<IdempotencyOptions, 'store' | 'scope' | Optional>> &
+  Pick<IdempotencyOptions, Optional> &
+  CallerOptions & { readonly responses: ResponseStore };
+
+/** Returns the value of each option, that of an absent one, too: two guards are compared by them. */
+function valuesOf(options: IdempotencyOptions): Omit<ResolvedOptions, 'responses'> & Pick<IdempotencyOptions, 'store'> {
+  const names = Object.keys(idempotencyRules) as (keyof IdempotencyOptions)[];
+  const values = names.map(name => [name, options[name] ?? idempotencyRules[name].byDefault]);
+  return Object.fromEntries(values) as ReturnType<typeof valuesOf>;
 }
-
-type HeaderOptions = Pick<ResolvedOptions, 'headerName' | 'additionalHeaders' | 'replayedHeader'>;
 
 /** Headers with a secret; the header of the key is repeated in the response. */
 const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'cookie', 'set-cookie']);
@@ -35,32 +45,21 @@ const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'x-api-key'
  * @throws TypeError for a header that node loses or that is used for something else, or if a replay would overwrite the
  * key with its own mark.
  */
-function checkHeaders(options: HeaderOptions): void {
-  const { headerName, additionalHeaders, replayedHeader } = options;
+function checkHeaders(options: IdempotencyOptions): void {
+  const { headerName, additionalHeaders, replayedHeader } = valuesOf(options);
   // In node's `req.headers`, it would be the prototype.
   if ([headerName, ...additionalHeaders].some(name => name.toLowerCase() === '__proto__'))
     throw new TypeError(
       'idempotency: headerName and additionalHeaders cannot name __proto__, because node loses a header of that name',
     );
-  for (const option of ['headerName', 'replayedHeader'] as const) {
-    const name = options[option];
+  for (const [option, name] of Object.entries({ headerName, replayedHeader }))
     if (name !== false && (isPerExchange(name) || isOfTheBody(name) || CREDENTIALS.has(name.toLowerCase())))
       throw new TypeError(
         `idempotency: ${option} cannot be ${name}, because clients and servers use that header for something else. ` +
-          `Choose another, for example ${idempotencyDefaults[option]}.`,
+          `Choose another, for example ${option === 'headerName' ? 'Idempotency-Key' : 'Idempotent-Replayed'}.`,
       );
-  }
   if (replayedHeader !== false && replayedHeader.toLowerCase() === headerName.toLowerCase())
     throw new TypeError(`idempotency: headerName and replayedHeader must be two headers, not both ${headerName}`);
-}
-
-/** @throws TypeError if the default store would drop the longest responses that are to be kept. */
-function checkSize({ maxResponseBytes }: Pick<ResolvedOptions, 'maxResponseBytes'>): void {
-  if (maxResponseBytes > LONGEST_BODY)
-    throw new TypeError(
-      `idempotency: maxResponseBytes must be at most ${LONGEST_BODY} without a store, not ${maxResponseBytes}, ` +
-        'because the default store holds 64 MiB in all. Lower it, or pass a store.',
-    );
 }
 
 /** @throws TypeError for an unknown option, an invalid value, or a Keyv in place of the options. */
@@ -84,34 +83,92 @@ export function checkIdempotency(options: IdempotencyOptions): void {
   const { store, leases } = options;
   if (store) refuseIgnoredAddress(store);
   if (store && !leases) leasesFor(store);
-  checkHeaders(withDefaults(idempotencyDefaults, options));
+  checkHeaders(options);
 }
 
 /**
  * Checks the options and adds the defaults.
- * @param callers finds the callers of a request; default: where authentication middlewares leave them.
+ * @param callersOn finds the callers of a request; default: where authentication middlewares leave them.
  * @throws TypeError for an unknown option, an invalid value, values that do not go together, or a store on which leases
  * cannot be held.
  */
-export function resolveOptions(options: IdempotencyOptions, callers?: CallersOn): ResolvedOptions {
+export function resolveOptions(options: IdempotencyOptions, callersOn?: CallersOn): ResolvedOptions {
   checkIdempotency(options);
-  if (!options.leases && (!options.store || isMapLike(backingStoreOf(options.store)))) warnOfWorkers();
-  const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = snapshotOf(options);
+  const { store, maxResponseBytes, ...values } = valuesOf(options);
+  if (!store && maxResponseBytes > LONGEST_BODY)
+    throw new TypeError(
+      `idempotency: maxResponseBytes must be at most ${LONGEST_BODY} without a store, not ${maxResponseBytes}, ` +
+        'because the default store holds 64 MiB in all. Lower it, or pass a store.',
+    );
+  if (!options.leases && (!store || isMapLike(backingStoreOf(store)))) warnOfWorkers();
   const responses = store ? responsesIn(store) : defaultStore();
-  const leases = options.leases ?? (store ? leasesFor(store) : leasesOfBackingStore(responses));
-  const known = withDefaults(idempotencyDefaults, rest);
-  if (!store) checkSize(known);
   return {
-    ...known,
-    maxResponseBytes: store ? known.maxResponseBytes : Math.min(known.maxResponseBytes, LONGEST_KEPT),
-    additionalHeaders: [...new Set(known.additionalHeaders.map(name => name.toLowerCase()))].sort(),
-    leases,
-    keyPattern,
-    scope,
-    shouldCache,
-    onEvent,
-    methods: methods?.map(method => method.toUpperCase()),
-    callersOn: callers,
+    ...values,
+    maxResponseBytes: store ? maxResponseBytes : Math.min(maxResponseBytes, LONGEST_KEPT),
+    additionalHeaders: [...new Set(values.additionalHeaders.map(name => name.toLowerCase()))].sort(),
+    methods: values.methods?.map(method => method.toUpperCase()),
+    leases: options.leases ?? (store ? leasesFor(store) : leasesOfBackingStore(responses)),
     responses,
+    callersOn,
   };
+}
+
+/**
+ * The leases of each store, shared by all middlewares on it, also when two copies of this package are loaded; hence one
+ * map in the process, keyed by the object that actually holds the data, and by namespace.
+ */
+const shared = oneInProcess('leases', () => new WeakMap<object, Map<string | undefined, LeaseStore>>());
+
+/**
+ * Returns the leases that belong to a store: in memory for a Map, on the same server for Redis.
+ * @throws TypeError for a store that other processes may share, and on which bindonce knows no atomic "set if absent".
+ */
+const leasesFor = (store: KeyvLike): LeaseStore => leasesOfBackingStore(backingStoreOf(store), namespaceOf(store));
+
+/** Returns the leases that belong to the object that holds the responses. */
+export function leasesOfBackingStore(store: object, namespace?: string): LeaseStore {
+  const byNamespace = shared.get(store) ?? new Map<string | undefined, LeaseStore>();
+  shared.set(store, byNamespace);
+  const known = byNamespace.get(namespace);
+  const leases = known ?? (isMapLike(store) ? memoryLeases() : redisLeasesFor(store, namespace));
+  if (!leases)
+    throw new TypeError(
+      `idempotency: store is a Keyv on ${store.constructor.name}, on which bindonce cannot hold leases. ` +
+        remedyFor(store),
+    );
+  byNamespace.set(namespace, leases);
+  return leases;
+}
+
+/** @param adapter one of Keyv's, whose options tell the kind of their database. */
+const remedyFor = ({ opts }: { readonly opts?: { readonly dialect?: unknown } }): string =>
+  opts?.dialect === 'postgres'
+    ? 'Pass `leases: postgresLeases(pool)`, with a Pool of pg on the same database.'
+    : 'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this ' +
+      'application runs in one process.';
+
+/**
+ * Environment variables of what usually runs several processes, or starts and ends them by itself. (In a container of
+ * Kubernetes or Heroku, one process may be meant.)
+ */
+const STARTERS = {
+  NODE_APP_INSTANCE: 'PM2',
+  pm_id: 'PM2',
+  AWS_LAMBDA_FUNCTION_NAME: 'AWS Lambda',
+  K_SERVICE: 'Cloud Run',
+  VERCEL: 'Vercel',
+  FUNCTIONS_WORKER_RUNTIME: 'Azure Functions',
+};
+
+/** Warns if this process is probably one of several, at the same time or one after the other: they share no memory. */
+function warnOfWorkers(): void {
+  const [variable, starter] = Object.entries(STARTERS).find(([name]) => process.env[name] !== undefined) ?? [];
+  if (!cluster.isWorker && variable === undefined) return;
+  const what = cluster.isWorker ? 'is a cluster worker' : `was started by ${starter} (${variable} is set)`;
+  warnOnce(
+    'BINDONCE_WORKERS',
+    `idempotency: the responses are kept in the memory of this process, which ${what}. ` +
+      'A retry can reach another process, which does not have them, and runs there again. ' +
+      'Pass a store that all processes share: idempotency({ store: new Keyv(new KeyvRedis(url)) }).',
+  );
 }

@@ -50,22 +50,6 @@ export function isOfTheBody(name: string): boolean {
   return OF_THE_BODY.has(name.toLowerCase());
 }
 
-/** Most characters of all header lines together. Clients refuse far shorter heads (Node: 16 KiB). */
-export const MAX_HEAD = 1_048_576;
-/** Most header lines: as many as Node's clients read. */
-export const MAX_LINES = 2_000;
-
-/** Returns true for header lines that are too many, or too long, to be stored. */
-export function areTooLong(lines: readonly HeaderLine[]): boolean {
-  let [count, length] = [0, 0];
-  for (const [name, value] of lines) {
-    const texts = typeof value === 'string' ? [value] : value;
-    count += texts.length;
-    length += texts.reduce((sum, text) => sum + text.length, name.length);
-  }
-  return count > MAX_LINES || length > MAX_HEAD;
-}
-
 /** Returns false for responses to HEAD, and for 1xx, 204 and 304: they have no content (RFC 9110, section 6.4.1). */
 export function mayHaveContent(method: string | undefined, status: number): boolean {
   return method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;

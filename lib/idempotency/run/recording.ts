@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { areTooLong, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
+import type { HeaderLine, RecordedResponse } from '../responses/recorded-response';
 import { declareLength, headersBefore, headOf, trailerLines, type Head, type HeadersBefore } from './head';
 
 /** Chunks that are joined to one: each that is kept by itself takes some 100 bytes besides its own. */
@@ -66,7 +66,7 @@ export class Recording {
   /** The whole response; undefined if it could not be replayed. */
   get response(): RecordedResponse | undefined {
     const { head, chunks, trailers, size } = this;
-    if (!head || !chunks || !head.isReplayable || areTooLong(head.headers) || areTooLong(trailers)) return undefined;
+    if (!head || !chunks || !head.isReplayable) return undefined;
     if (head.hasContent && head.length !== undefined && head.length !== size) return undefined;
     const { status, reason, headers, removed } = head;
     const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);

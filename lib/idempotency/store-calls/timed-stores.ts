@@ -4,7 +4,6 @@ import { localRun, tooManyWaiting } from '../leases/local-runs';
 import type { RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
-import { refuseIfClosed } from '../stores/redis/leases';
 import { callStore, StoreUnavailable } from './store-call';
 
 /** Milliseconds after which a duplicate asks again whether this process has stored the response. */
@@ -70,10 +69,8 @@ export class TimedStores {
       const completed = leases.complete(cacheKey, token, ms);
       return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion);
     };
-    const store = (): Awaitable<boolean> => {
-      refuseIfClosed(leases);
-      return response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
-    };
+    const store = (): Awaitable<boolean> =>
+      response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
     return callStore('set() of the response store, or complete() of the lease store,', store, within);
   }
 
@@ -90,11 +87,8 @@ export class TimedStores {
 
   /** Reads the response of a run. */
   read({ cacheKey, token }: RunId): Awaitable<RecordedResponse | undefined> {
-    const { leases, responses, storeTimeout } = this.options;
-    const read = (): Awaitable<RecordedResponse | undefined> => {
-      refuseIfClosed(leases);
-      return responses.get(cacheKey, token, storeTimeout);
-    };
+    const { responses, storeTimeout } = this.options;
+    const read = (): Awaitable<RecordedResponse | undefined> => responses.get(cacheKey, token, storeTimeout);
     return callStore('get() of the response store', read, storeTimeout);
   }
 

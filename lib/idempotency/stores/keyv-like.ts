@@ -1,3 +1,5 @@
+import { objectWith } from '../../options/check';
+
 /**
  * A Keyv, version 5 or 6. The type has the members that bindonce calls, because the declarations of Keyv's builds for
  * `import` and for `require` have private members, and so do not accept each other's objects.
@@ -21,7 +23,7 @@ export interface KeyvLike {
 }
 
 export function isKeyvLike(value: unknown): value is KeyvLike {
-  return hasMethods(value, 'get', 'set', 'delete', 'on') && isStore((value as Partial<KeyvLike>).store);
+  return isStore(value) && typeof value.on === 'function' && isStore(value.store);
 }
 
 /**
@@ -31,24 +33,27 @@ export function isMapLike(store: object): boolean {
   return Symbol.iterator in store || typeof (store as { size?: unknown }).size === 'number';
 }
 
+/** An adapter, or a layer above it; `@keyv/redis` has a method that puts a namespace in front of a key. */
+type Layer = Partial<KeyvLike> & { createKeyPrefix?(key: string, namespace?: string): string };
+
 /**
  * Returns the layers under a Keyv, the outermost first: Keyv 5 has one, the adapter or the Map; Keyv 6 puts an adapter
  * of its own around a Map, and around an adapter that was made for Keyv 5.
  */
-export function layersUnder({ store }: KeyvLike): readonly [object, ...object[]] {
-  const outer = store as object;
-  const inner = (outer as Partial<KeyvLike>).store;
+export function layersUnder({ store }: KeyvLike): readonly [Layer, ...Layer[]] {
+  const outer = store as Layer;
+  const { store: inner } = outer;
   return isStore(inner) ? [outer, inner] : [outer];
 }
 
 /** Returns the object that actually holds a Keyv's data. */
-export function backingStoreOf(keyv: KeyvLike): object {
+export function backingStoreOf(keyv: KeyvLike): Layer {
   const [outer, inner = outer] = layersUnder(keyv);
   return inner;
 }
 
 /** The namespace that Keyv 5 takes if it is given none; Keyv 6 takes none. */
-export const DEFAULT_NAMESPACE = 'keyv';
+const DEFAULT_NAMESPACE = 'keyv';
 
 /**
  * Returns the beginning of names in a store. The number is their version, and changes with what is stored under them;
@@ -57,12 +62,9 @@ export const DEFAULT_NAMESPACE = 'keyv';
 export const prefixFor = (kind: 'lease' | 'response', namespace = DEFAULT_NAMESPACE): string =>
   `${namespace}:bindonce:1::${kind}:`;
 
-/** An adapter, or a layer above it; `@keyv/redis` has a method that puts a namespace in front of a key. */
-export type Adapter = Partial<KeyvLike> & { createKeyPrefix?(key: string, namespace?: string): string };
-
 /** Returns the namespace of a Keyv; Keyv 6 leaves it to an adapter that has its own. */
 export function namespaceOf(keyv: KeyvLike): string | undefined {
-  return ([keyv, ...layersUnder(keyv)] as readonly Adapter[]).map(({ namespace }) => namespace).find(Boolean);
+  return [keyv, ...layersUnder(keyv)].map(({ namespace }) => namespace).find(Boolean);
 }
 
 /**
@@ -70,9 +72,26 @@ export function namespaceOf(keyv: KeyvLike): string | undefined {
  * before the adapter puts it in front once more, Keyv 6 does not. For an adapter without a namespace, both are in it.
  */
 export function keyInKeyv(keyv: KeyvLike, key: string): string {
-  const adapter = backingStoreOf(keyv) as Adapter;
+  const adapter = backingStoreOf(keyv);
   const name = prefixFor('response', namespaceOf(keyv)) + key;
   return adapter.namespace ? name : (adapter.createKeyPrefix?.(name, DEFAULT_NAMESPACE) ?? name);
+}
+
+/**
+ * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the same may
+ * hold for the adapter of an application.
+ * @throws TypeError if not the adapter alone has the namespace.
+ */
+export function refuseOtherNames(keyv: KeyvLike): void {
+  const [outer, inner] = layersUnder(keyv);
+  const adapter = inner ?? outer;
+  // That of `@keyv/redis` names them the same under both.
+  if (adapter.createKeyPrefix || (adapter.namespace && !(inner && outer.namespace))) return;
+  throw new TypeError(
+    `idempotency: store is a Keyv on ${adapter.constructor.name}, under which Keyv 5 and 6 give responses different ` +
+      'names. Give the namespace to the adapter alone: ' +
+      `adapter.namespace = ${JSON.stringify(namespaceOf(keyv) ?? DEFAULT_NAMESPACE)}; store = new Keyv(adapter).`,
+  );
 }
 
 /**
@@ -90,12 +109,4 @@ export function refuseIgnoredAddress(keyv: KeyvLike): void {
   );
 }
 
-const isStore = (value: unknown): value is object => hasMethods(value, 'get', 'set', 'delete');
-
-function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    names.every(name => typeof (value as Record<string, unknown>)[name] === 'function')
-  );
-}
+const isStore = (value: unknown): value is Layer => objectWith('', 'get', 'set', 'delete').accepts(value);

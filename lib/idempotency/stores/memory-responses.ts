@@ -27,12 +27,12 @@ export function defaultStore(): MemoryResponses {
   return oneInProcess('responses', () => new MemoryResponses());
 }
 
-/** A response as it is kept: as it was recorded, but for a short body. */
+/** A response as it is kept: a short body as text. */
 interface Kept {
   readonly cacheKey: string;
-  readonly response: RecordedResponse;
-  /** The body, if it is short; that of the response is empty then. */
-  readonly text: string | undefined;
+  /** With an empty body. */
+  readonly head: RecordedResponse;
+  readonly body: Buffer | string;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -55,17 +55,14 @@ export class MemoryResponses implements ResponseStore {
     const kept = this.responses.get(token);
     // A lease store that mixes up its answers must not show a response to another caller.
     if (kept?.cacheKey !== cacheKey) return undefined;
-    const { response, text } = kept;
-    return text === undefined ? response : { ...response, body: Buffer.from(text, 'latin1') };
+    const { head, body } = kept;
+    return { ...head, body: typeof body === 'string' ? Buffer.from(body, 'latin1') : body };
   }
 
   set(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
-    const { body } = response;
-    const kept =
-      body.length > SHORT
-        ? { cacheKey, response, text: undefined }
-        : { cacheKey, response: { ...response, body: NOTHING }, text: body.toString('latin1') };
-    this.responses.set(token, kept, { ttl: ms });
+    const { body: bytes } = response;
+    const body = bytes.length > SHORT ? bytes : bytes.toString('latin1');
+    this.responses.set(token, { cacheKey, head: { ...response, body: NOTHING }, body }, { ttl: ms });
   }
 
   delete(_cacheKey: string, token: string): void {
@@ -73,8 +70,8 @@ export class MemoryResponses implements ResponseStore {
   }
 }
 
-function sizeOf({ cacheKey, response: { headers, trailers, body }, text = '' }: Kept, token: string): number {
-  let bytes = ENTRY_BYTES + cacheKey.length + token.length + body.length + text.length;
+function sizeOf({ cacheKey, head: { headers, trailers }, body }: Kept, token: string): number {
+  let bytes = ENTRY_BYTES + cacheKey.length + token.length + body.length;
   for (const lines of [headers, trailers])
     for (const [name, value] of lines) bytes += LINE_BYTES + name.length + String(value).length;
   return bytes;

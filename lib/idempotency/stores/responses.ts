@@ -1,18 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Awaitable } from '../../basics/awaitable';
 import { oneInProcess } from '../../basics/process';
 import { MAX_TIMER } from '../../options/check';
 import type { RecordedResponse } from '../responses/recorded-response';
-import {
-  type Adapter,
-  backingStoreOf,
-  DEFAULT_NAMESPACE,
-  isMapLike,
-  keyInKeyv,
-  layersUnder,
-  namespaceOf,
-  type KeyvLike,
-} from './keyv-like';
-import { borrowFrom } from './redis/client';
+import { backingStoreOf, isMapLike, keyInKeyv, layersUnder, refuseOtherNames, type KeyvLike } from './keyv-like';
+import { BorrowedClient } from './redis/client';
 
 /** Responses, under the cache key and the token of the run that made them. A store in memory answers at once. */
 export interface ResponseStore {
@@ -20,14 +12,10 @@ export interface ResponseStore {
    * @param ms milliseconds that the request waits.
    * @returns undefined if there is no response, or something else in its place.
    */
-  get(
-    cacheKey: string,
-    token: string,
-    ms: number,
-  ): RecordedResponse | undefined | Promise<RecordedResponse | undefined>;
+  get(cacheKey: string, token: string, ms: number): Awaitable<RecordedResponse | undefined>;
   /** @param ms milliseconds that the response is kept. */
-  set(cacheKey: string, token: string, response: RecordedResponse, ms: number): void | Promise<void>;
-  delete(cacheKey: string, token: string): void | Promise<void>;
+  set(cacheKey: string, token: string, response: RecordedResponse, ms: number): Awaitable<void>;
+  delete(cacheKey: string, token: string): Awaitable<void>;
   /** Returns the error that the store has reported last, if it did so in the last ten seconds. */
   recentError?(): unknown;
 }
@@ -42,11 +30,9 @@ const stores = oneInProcess('response-stores', () => new WeakMap<KeyvLike, Respo
 
 /** Returns the responses in a Keyv; the same object for every middleware that uses it. */
 export function responsesIn(keyv: KeyvLike): ResponseStore {
-  const existing = stores.get(keyv);
-  if (existing) return existing;
-  const created = new KeyvResponses(keyv);
-  stores.set(keyv, created);
-  return created;
+  const responses = stores.get(keyv) ?? new KeyvResponses(keyv);
+  stores.set(keyv, responses);
+  return responses;
 }
 
 /** Stores responses in Keyv. */
@@ -55,9 +41,10 @@ class KeyvResponses implements ResponseStore {
   /** Reads that are under way, and when they began. */
   private readonly reads = new Map<
     string,
-    { readonly at: number; readonly result: Promise<RecordedResponse | undefined> }
+    { readonly at: number; readonly result: ReturnType<KeyvResponses['look']> }
   >();
   private readonly isInMemory: boolean;
+  private readonly client: BorrowedClient | undefined;
 
   /**
    * Keyv hides failures by default: an outage would look like a missing response, and a failed write like a successful
@@ -65,8 +52,10 @@ class KeyvResponses implements ResponseStore {
    */
   constructor(private readonly keyv: KeyvLike) {
     for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
-    this.isInMemory = isMapLike(backingStoreOf(keyv));
-    if (borrowFrom(backingStoreOf(keyv))) refuseOtherNames(keyv);
+    const store = backingStoreOf(keyv);
+    this.isInMemory = isMapLike(store);
+    this.client = BorrowedClient.of(store);
+    if (this.client) refuseOtherNames(keyv);
     keyv.on('error', error => {
       this.lastError = { error, at: performance.now() };
     });
@@ -82,18 +71,17 @@ class KeyvResponses implements ResponseStore {
     const now = performance.now();
     const pending = this.reads.get(key);
     if (pending && now - pending.at < ms / 2) return pending.result;
-    const read = { at: now, result: this.look(key) };
-    this.reads.set(key, read);
     const forget = (): void => {
       if (this.reads.get(key) === read) this.reads.delete(key);
     };
-    read.result.then(forget, forget);
+    const read = { at: now, result: this.look(key).finally(forget) };
+    this.reads.set(key, read);
     return read.result;
   }
 
   async set(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
-    if (!(await this.keyv.set(keyInKeyv(this.keyv, key), toStored(key, response), ms)))
+    if (!(await this.openKeyv().set(keyInKeyv(this.keyv, key), toStored(key, response), ms)))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
     // A Map keeps what has expired until it is read, and no request reads it any more.
     if (this.isInMemory && ms <= MAX_TIMER)
@@ -103,7 +91,7 @@ class KeyvResponses implements ResponseStore {
   }
 
   async delete(cacheKey: string, token: string): Promise<void> {
-    await this.keyv.delete(keyInKeyv(this.keyv, `${cacheKey}:${token}`));
+    await this.openKeyv().delete(keyInKeyv(this.keyv, `${cacheKey}:${token}`));
   }
 
   recentError(): unknown {
@@ -122,7 +110,7 @@ class KeyvResponses implements ResponseStore {
     const { lastError } = this;
     let stored: unknown;
     try {
-      stored = await this.keyv.get(keyInKeyv(this.keyv, key));
+      stored = await this.openKeyv().get(keyInKeyv(this.keyv, key));
     } catch (error) {
       // Text that is no JSON stays so.
       if (error instanceof SyntaxError) return undefined;
@@ -132,22 +120,14 @@ class KeyvResponses implements ResponseStore {
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     return stored;
   }
-}
 
-/**
- * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the same may
- * hold for the adapter of an application.
- * @throws TypeError if not the adapter alone has the namespace.
- */
-function refuseOtherNames(keyv: KeyvLike): void {
-  const [adapter, bridge] = [...layersUnder(keyv)].reverse() as readonly Adapter[];
-  // That of `@keyv/redis` names them the same under both.
-  if (adapter?.createKeyPrefix || (adapter?.namespace && !bridge?.namespace)) return;
-  throw new TypeError(
-    `idempotency: store is a Keyv on ${adapter?.constructor.name}, under which Keyv 5 and 6 give responses different ` +
-      'names. Give the namespace to the adapter alone: ' +
-      `adapter.namespace = ${JSON.stringify(namespaceOf(keyv) ?? DEFAULT_NAMESPACE)}; store = new Keyv(adapter).`,
-  );
+  /** @throws Error if the client is closed: a call of Keyv would open it again, and the process would never end. */
+  private openKeyv(): KeyvLike {
+    if (!this.client?.isClosed) return this.keyv;
+    throw new Error(
+      'The client of the store is closed. Close it only when server.close() has finished and all handlers have ended.',
+    );
+  }
 }
 
 /** Of the text of a stored response, which is JSON. */
@@ -163,33 +143,23 @@ export function toStored(key: string, response: RecordedResponse): string {
 }
 
 /**
- * Reads a stored response.
+ * Reads a stored response; node checks the text of its head when it is sent.
  * @returns undefined for anything else.
  * @throws Error for the response of another key: it is the answer to another question, so it says nothing of this one.
  */
 export function fromStored(key: string, stored: unknown): RecordedResponse | undefined {
-  const { version, key: own, ...response } = partsOf(stored);
-  if (version !== VERSION || typeof own !== 'string' || !isResponse(response)) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(String(stored));
+  } catch {
+    return undefined;
+  }
+  const { version, key: own, body, ...response } = Object(parsed) as RecordedResponse & Record<string, unknown>;
+  if (version !== VERSION) return undefined;
   if (own !== key)
     throw new Error(
-      `The store was asked for the response of ${key}, and answered with that of ${own}: its client has lost ` +
+      `The store was asked for the response of ${key}, and answered with that of ${String(own)}: its client has lost ` +
         'count of its answers. Connect it anew.',
     );
-  return { ...response, body: Buffer.from(response.body, 'base64') };
-}
-
-function partsOf(stored: unknown): Readonly<Record<string, unknown>> {
-  try {
-    return Object(typeof stored === 'string' ? JSON.parse(stored) : undefined) as Readonly<Record<string, unknown>>;
-  } catch {
-    return {};
-  }
-}
-
-/** Returns true for the parts of a response; node checks the text of its head when it is sent. */
-function isResponse(
-  parts: Readonly<Record<string, unknown>>,
-): parts is Omit<RecordedResponse, 'body'> & { readonly body: string } & typeof parts {
-  const { status, headers, trailers, body } = parts;
-  return Number.isInteger(status) && Array.isArray(headers) && Array.isArray(trailers) && typeof body === 'string';
+  return { ...response, body: Buffer.from(String(body), 'base64') };
 }

@@ -76,20 +76,6 @@ describe.each(expressVersions)('%s', (_name, framework) => {
   );
 });
 
-it.each(['GET', 'POST', 'DELETE', 'HEAD'])('with %s', async method => {
-  const seen: unknown[] = [];
-  const { status } = await bind(
-    Search,
-    { method, path: '/?price.from=1' },
-    {
-      modifier: dto => {
-        seen.push(dto);
-      },
-    },
-  );
-  expect([status, seen]).toEqual([200, [{ filter: filter({ price: { from: 1 } }) }]]);
-});
-
 it.each(['', '?', '?&&', '?unknown=1'])('the object is made when nothing matches: %p', async query => {
   const { dto: bound } = await bind(Search, get(query));
   expect([bound, bound?.filter instanceof Filter]).toEqual([{ filter: filter() }, true]);

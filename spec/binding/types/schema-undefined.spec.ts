@@ -65,13 +65,6 @@ describe.each(ways)('%s may make undefined of a value that was sent', (_how, sch
     expect(Object.keys(bound as object)).toEqual(Object.keys(value));
   });
 
-  it('which does not replace the value of an earlier source, and is replaced by that of a later one', async () => {
-    class Both extends dto({ v: field(schema) }) {}
-    const sent = (json: string, query: string): Sent => ({ json: { v: json }, path: `/?v=${query}` });
-    expect((await bind(Both, sent('a', 'none'))).dto).toEqual({ v: 'a' });
-    expect((await bind(Both, sent('none', 'a'))).dto).toEqual({ v: 'a' });
-  });
-
   it('and the property is missing if it was not sent', async () => {
     expect((await bind(dto({ v: queryParam(schema) }))).errors).toEqual([
       { name: 'v', in: 'query', detail: 'This query parameter is required.' },

@@ -8,10 +8,8 @@ import {
   bindRequest,
   dto,
   field,
-  formField,
   fromBody,
   fromClaim,
-  fromCookie,
   fromForm,
   fromHeader,
   fromQuery,
@@ -21,7 +19,6 @@ import {
   optional,
   queryParam,
   queryValue,
-  routeParam,
   string,
   type AnyType,
   type Claims,
@@ -83,9 +80,6 @@ const asText = encodeURIComponent;
 const places = (
   of: Schemas,
 ): readonly [where: string, Dto: AnyType, sent: From, value: unknown, wrong: From, at: Where][] => {
-  class Decorated {
-    @field(of.count) n!: unknown;
-  }
   class Inner extends dto({ n: of.count }) {}
   return [
     [
@@ -105,52 +99,12 @@ const places = (
       { name: 'n', in: 'query' },
     ],
     [
-      'a property, in a route',
-      class extends dto({ n: routeParam(of.count) }) {},
-      { path: '/2' },
-      { n: 2 },
-      { path: '/x' },
-      { name: 'n', in: 'route' },
-    ],
-    [
-      'a property, in a form',
-      class extends dto({ n: formField(of.count) }) {},
-      { form: [['n', '2']] },
-      { n: 2 },
-      { form: [['n', 'x']] },
-      { name: 'n', in: 'form' },
-    ],
-    [
-      'a property, in a multipart form',
-      class extends dto({ n: of.count }) {},
-      { multipart: [['n', '2']] },
-      { n: 2 },
-      { multipart: [['n', 'x']] },
-      { name: 'n', in: 'form' },
-    ],
-    [
       'a header',
       class extends dto({ n: fromHeader(of.count, { name: 'X-N' }) }) {},
       { headers: { 'x-n': '2' } },
       { n: 2 },
       { headers: { 'x-n': 'x' } },
       { name: 'X-N', in: 'header' },
-    ],
-    [
-      'a cookie',
-      class extends dto({ n: fromCookie(of.count) }) {},
-      { headers: { Cookie: 'n=2' } },
-      { n: 2 },
-      { headers: { Cookie: 'n=x' } },
-      { name: 'n', in: 'cookie' },
-    ],
-    [
-      'a claim that is text',
-      class extends dto({ n: fromClaim(of.count) }) {},
-      { user: { n: '2' } },
-      { n: 2 },
-      { user: { n: 'x' } },
-      { name: 'n', in: 'claim' },
     ],
     [
       'a claim that is a number',
@@ -169,36 +123,12 @@ const places = (
       { name: 'l', in: 'claim', pointer: '' },
     ],
     [
-      'a decorator',
-      Decorated,
-      { json: { n: 2 } },
-      { n: 2 },
-      { json: { n: 'x' } },
-      { name: 'n', in: 'json', pointer: '/n' },
-    ],
-    [
-      'a list, in JSON',
-      class extends dto({ n: list(of.count) }) {},
-      { json: { n: [1, 2] } },
-      { n: [1, 2] },
-      { json: { n: [1, 'x'] } },
-      { name: 'n[1]', in: 'json', pointer: '/n/1' },
-    ],
-    [
       'a list, in a query',
       class extends dto({ n: list(of.count) }) {},
       { path: '/?n=1,2' },
       { n: [1, 2] },
       { path: '/?n=1&n=x' },
       { name: 'n[1]', in: 'query' },
-    ],
-    [
-      'a list of lists',
-      class extends dto({ n: list(list(of.count)) }) {},
-      { json: { n: [[1], [2]] } },
-      { n: [[1], [2]] },
-      { json: { n: [[], [1, 'x']] } },
-      { name: 'n[1][1]', in: 'json', pointer: '/n/1/1' },
     ],
     [
       'optional',
@@ -215,14 +145,6 @@ const places = (
       { n: null },
       { json: { n: 'x' } },
       { name: 'n', in: 'json', pointer: '/n' },
-    ],
-    [
-      'a nested dto',
-      class extends dto({ in: Inner }) {},
-      { json: { in: { n: 2 } } },
-      { in: { n: 2 } },
-      { json: { in: { n: 'x' } } },
-      { name: 'in.n', in: 'json', pointer: '/in/n' },
     ],
     [
       'a nested dto of a query',
@@ -273,14 +195,6 @@ const places = (
       line,
       { json: { sku: 'tea', quantity: 'x' } },
       { name: 'quantity', in: 'json', pointer: '/quantity' },
-    ],
-    [
-      'the place of the whole dto, as a scalar',
-      of.count,
-      { json: '2' },
-      2,
-      { json: '2.5' },
-      { name: '', in: 'json', pointer: '' },
     ],
     [
       'a list that is the whole dto',
@@ -611,18 +525,6 @@ describe('an asynchronous schema', () => {
       expect((await bind(free, { json: '"taken"' })).errors).toEqual([failure('', 'json', '')]);
     });
 
-    it('together with failures of other properties', async () => {
-      class Mixed extends dto({ v: free, n: long }) {}
-      expect((await bind(Mixed, { json: { v: 'taken', n: 'x' } })).errors.map(({ name }) => name).sort()).toEqual([
-        'n',
-        'v',
-      ]);
-    });
-
-    it('the later source wins, however long the earlier one takes', async () => {
-      expect((await bind(One, { json: { v: 'a long name' }, path: '/?v=b' })).dto).toEqual({ v: 'b' });
-    });
-
     it('a value that is overwritten must be valid all the same', async () => {
       expect((await bind(One, { json: { v: 'taken' }, path: '/?v=b' })).errors).toEqual([failure('v', 'json', '/v')]);
     });
@@ -662,117 +564,55 @@ describe('a schema that fails', () => {
     '~standard': { version: 1, vendor: 'custom', validate: validate as () => { value: unknown } },
   });
   const down = new Error('directory is down');
-  const failing: readonly [how: string, schema: AnyType][] = [
-    [
-      'throws',
-      custom(() => {
-        throw down;
-      }),
-    ],
-    ['rejects', custom(() => Promise.reject(down))],
-    ['rejects later', custom(() => nextTurn().then(() => Promise.reject(down)))],
-    [
-      'rejects with what is merely like a promise',
-      custom(() => ({
-        then: (_kept: unknown, broken: (error: Error) => void) => {
-          broken(down);
-        },
-      })),
-    ],
-  ];
-  const throwing = () => {
+  const throwing = (): never => {
     throw down;
   };
+  const later = custom(() => nextTurn().then(() => Promise.reject(down)));
+  const thenable = { then: (_kept: unknown, broken: (error: Error) => void) => void broken(down) };
   class Throwing {
     static tryParse(): ParseResult<Throwing> {
       throw new Error('tryParse threw');
     }
   }
 
-  const where = (schema: AnyType): readonly [Dto: AnyType, sent: Sent][] => {
+  it.each<[string, AnyType]>([
+    ['throws', custom(throwing)],
+    ['rejects', custom(() => Promise.reject(down))],
+    ['rejects later', later],
+    ['rejects with what is merely like a promise', custom(() => thenable)],
+    ['is of zod', z.any().transform(throwing)],
+    ['is of valibot', v.pipe(v.any(), v.transform(throwing))],
+    ['is of arktype', type('unknown').pipe(throwing)],
+  ])("is the application's error in every place: it %s", async (_how, schema) => {
     class One extends dto({ v: schema }) {}
-    return [
+    for (const [Dto, sent] of [
       [One, { json: { v: 1 } }],
-      [One, { path: '/?v=x' }],
       [One, { path: '/?v={}' }],
       [One, { json: {} }],
       [schema, { json: 1 }],
-      [schema, {}],
-      [class extends dto({ all: list(schema) }) {}, { json: { all: [1, 2] } }],
-      [class extends dto({ in: One }) {}, { json: { in: { v: 1 } } }],
+      [class extends dto({ all: list(schema), n: long }) {}, { json: { all: [1, 2], n: 'x' } }],
       [class extends dto({ in: One }) {}, { json: { in: {} } }],
       [class extends dto({ all: fromQuery(schema) }) {}, { path: '/?a=1' }],
-      [class extends dto({ v: schema, n: long }) {}, { json: { v: 1, n: 'x' } }],
-      [class extends dto({ v: optional(schema) }) {}, { json: { v: 1 }, path: '/?v=2' }],
-    ];
-  };
-
-  it.each(failing)("is the application's error in every place: it %s", async (_how, schema) => {
-    for (const [Dto, sent] of where(schema)) {
+    ] as [AnyType, Sent][]) {
       const { status, response, dto: bound } = await bind(Dto, sent);
       expect([status, response.text, bound]).toEqual([500, 'directory is down', undefined]);
     }
   });
 
-  it.each<[string, AnyType]>([
-    ['zod', z.string().transform(throwing)],
-    ['valibot', v.pipe(v.string(), v.transform(throwing))],
-    [
-      'valibot, later',
-      v.pipeAsync(
-        v.string(),
-        v.checkAsync(async () => {
-          await nextTurn();
-          return throwing();
-        }),
-      ),
-    ],
-    ['arktype', type('string').pipe(throwing)],
-  ])("is the application's error: %s", async (_library, schema) => {
-    class One extends dto({ v: schema }) {}
-    const { status, response } = await bind(One, { json: { v: 'x' } });
-    expect([status, response.text]).toEqual([500, 'directory is down']);
-  });
-
   it.each<[string, AnyType, Sent, string]>([
     [
       'another property throws',
-      class extends dto({ v: failing[2]?.[1] ?? string, boom: queryParam(Throwing) }) {},
+      class extends dto({ v: later, boom: queryParam(Throwing) }) {},
       { json: { v: 1 }, path: '/?boom=1' },
       'tryParse threw',
     ],
     [
-      'another item throws',
-      class extends dto({
-        all: list(
-          z.union([
-            z.string().refine(async () => {
-              await nextTurn();
-              return false;
-            }),
-            z.number().transform(throwing),
-          ]),
-        ),
-      }) {},
-      { json: { all: ['a', 1] } },
-      'directory is down',
-    ],
-    [
       'several reject',
-      class extends dto({
-        a: failing[1]?.[1] ?? string,
-        b: failing[2]?.[1] ?? string,
-        all: list(failing[2]?.[1] ?? string),
-      }) {},
-      { json: { a: 1, b: 1, all: [1, 2] } },
-      'directory is down',
+      class extends dto({ a: later, all: list(later) }) {},
+      { json: { a: 1, all: [1, 2] } },
+      down.message,
     ],
-    [
-      'it is overwritten',
-      class extends dto({ v: failing[2]?.[1] ?? string }) {},
-      { json: { v: 1 }, path: '/?v=1' },
-      'directory is down',
-    ],
+    ['it is overwritten', class extends dto({ v: later }) {}, { json: { v: 1 }, path: '/?v=1' }, down.message],
   ])('leaves no rejection unhandled when %s', async (_when, Dto, sent, message) => {
     const { status, response } = await bind(Dto, sent);
     // Jest fails a test during which a rejection is left unhandled.

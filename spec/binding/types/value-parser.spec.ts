@@ -130,17 +130,6 @@ describe('a class about which nothing is declared', () => {
     expect((bound as { price: unknown }).price).toBeInstanceOf(Money);
   });
 
-  it.each([
-    ['repeated', 'p=12.50&p=12.50'],
-    ['comma-separated', 'p=12.50,12.50'],
-    ['indexed', 'p[1]=12.50&p[0]=12.50'],
-    ['with empty brackets', 'p[]=12.50&p[]=12.50'],
-  ])('is read item by item in a list: %s', async (_shape, query) => {
-    expect(
-      (await bind(class extends dto({ p: queryParam(list(Money)) }) {}, { path: `/?${query}` }, { valueParsers })).dto,
-    ).toEqual({ p: [price, price] });
-  });
-
   it('is read in nested names of a query and of a form', async () => {
     class Line extends dto({ price: Money, all: list(Money), maybe: optional(Money) }) {}
     class Order extends dto({ line: Line, lines: list(Line) }) {}

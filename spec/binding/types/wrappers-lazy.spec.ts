@@ -1,6 +1,5 @@
 import {
   bindRequest,
-  decimal,
   dto,
   enumOf,
   field,
@@ -89,16 +88,6 @@ describe.each(trees)('a tree declared with %s', (_how, Tree) => {
     expect((await bind(Sent, { multipart: names }, urlEncoded)).dto).toEqual({ root: tree });
   });
 
-  it('is read from JSON in one value', async () => {
-    expect(
-      (
-        await bind(class extends dto({ root: queryParam(Tree) }) {}, {
-          path: `/?root=${encodeURIComponent(JSON.stringify(tree))}`,
-        })
-      ).dto,
-    ).toEqual({ root: tree });
-  });
-
   it('has failures with their whole path', async () => {
     expect(
       (await bind(Tree, { json: { name: 'a', children: [{ name: 'b', children: [{ name: 1 }, {}] }] } })).errors,
@@ -156,11 +145,6 @@ describe.each(chains)('a chain declared with %s', (_how, Chain) => {
       errors: [{ in: 'query', detail: `The name has more than ${limit} levels.` }],
     });
   });
-
-  it('of 50,000 links is refused like any other that is too long', async () => {
-    const { status } = await bind(Chain, { json: `${'{"n":1,"next":'.repeat(50_000)}{"n":1}${'}'.repeat(50_000)}` });
-    expect(status).toBe(400);
-  });
 });
 
 it('types refer to each other', async () => {
@@ -176,43 +160,12 @@ it('types refer to each other', async () => {
   const { dto: bound } = await bind(Person, { json: person });
   expect(bound).toEqual(person);
   expect([bound?.employer, bound?.employer?.staff[0]].map(one => one?.constructor)).toEqual([Company, Person]);
-  expect((await bind(Company, { json: person.employer })).dto).toEqual(person.employer);
-  expect(
-    (
-      await bind(class extends dto({ all: fromQuery(Person) }) {}, {
-        path: '/?name=p&employer.name=c&employer.staff[0].name=q&employer.staff[0].employer.name=d',
-      })
-    ).dto,
-  ).toEqual({ all: person });
-});
-
-it('a type refers to itself through null', async () => {
-  class Link {
-    @field(int) n!: number;
-    @field(nullable(lazy(() => Link))) next!: Link | null;
-  }
-  expect((await bind(Link, { json: { n: 1, next: { n: 2, next: null } } })).dto).toEqual({
-    n: 1,
-    next: { n: 2, next: null },
-  });
-  expect((await bind(Link, { json: { n: 1, next: { n: 2 } } })).errors).toMatchObject([
-    { name: 'next.next', detail: 'A value is required.' },
-  ]);
 });
 
 it('a type is named before it is declared', async () => {
   class Sized extends dto({ size: lazy(() => Size), pair: list(lazy(() => Size)) }) {}
   const Size = enumOf(['S', 'M']);
   expect((await bind(Sized, { json: { size: 'M' }, path: '/?pair=S,m' })).dto).toEqual({ size: 'M', pair: ['S', 'M'] });
-});
-
-it('numbers keep their digits at every level', async () => {
-  class Sum {
-    @field(decimal, { required: false }) amount: unknown;
-    @field(list(lazy(() => Sum)), { default: [] }) parts!: Sum[];
-  }
-  const { dto: bound } = await bind(Sum, { json: '{"parts":[{"parts":[{"amount":0.1000000000000000055}]}]}' });
-  expect(String(bound?.parts[0]?.parts[0]?.amount)).toBe('0.1000000000000000055');
 });
 
 it('the type is asked for once for each middleware, when that is made', async () => {

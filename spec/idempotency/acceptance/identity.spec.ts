@@ -137,20 +137,9 @@ describe('the same response is never given to another', () => {
 
   it.each<[string, RequestHandler]>([
     ['req.user.id', caller(id => ({ user: { id } }))],
-    ['req.user.sub, of one name', caller(sub => ({ user: { sub, name: 'Ann' } }))],
-    ['req.auth, of express-jwt', caller(sub => ({ auth: { sub, iat: 1 } }))],
     ['req.auth.payload, of a verified token', caller(sub => ({ auth: { payload: { sub }, header: {}, token: 't' } }))],
-    ['what req.auth() returns', caller(userId => ({ auth: () => ({ userId }) }))],
-    ['tenant', caller(tenantId => ({ user: { id: 1, tenantId } }))],
-    ['issuer', caller(iss => ({ auth: { sub: '1', iss } }))],
   ])('user (%s)', async (_by, before) => {
     await expectAllDifferent(who('ann', 'bob', 'ANN', 'ann '.repeat(50).trim()), {}, before);
-  });
-
-  it('user (Authorization)', async () => {
-    await expectAllDifferent(
-      ['Bearer a', 'Bearer b', 'bearer a', 'Basic a'].map(Authorization => ({ headers: { Authorization } })),
-    );
   });
 
   it('user, one of which has no name', async () => {
@@ -369,14 +358,6 @@ describe('no two different requests meet', () => {
       { additionalHeaders: ['A', 'B'] },
     ));
 
-  it('in scopes', () =>
-    expectAllDifferent(
-      [{}, { A: 'u' }, { A: 'u', B: 'v' }, { A: 'uv' }, { B: 'uv' }].map(headers => ({
-        headers: headers as Record<string, string>,
-      })),
-      { scope: req => req.get('A'), additionalHeaders: ['B'] },
-    ));
-
   it.each(expressVersions)('in what an earlier parser has made of them (%s)', async (_version, version) => {
     const bodies = [
       json('{"a":"bc"}'),
@@ -466,12 +447,8 @@ describe('a key header', () => {
   it.each<[string, string[], string]>([
     ['missing', [], 'key-missing'],
     ['empty', ['Idempotency-Key:'], 'key-missing'],
-    ['of blanks', ['Idempotency-Key:  \t '], 'key-missing'],
-    ['of nothing in quotes', ['Idempotency-Key: ""'], 'key-missing'],
     ['of blanks in quotes', ['Idempotency-Key: "  "'], 'key-missing'],
-    ['sent twice', ['Idempotency-Key: a', 'Idempotency-Key: b'], 'key-repeated'],
     ['sent twice with one value', ['Idempotency-Key: a', 'idempotency-key: a'], 'key-repeated'],
-    ['sent twice, once empty', ['Idempotency-Key: a', 'IDEMPOTENCY-KEY:'], 'key-repeated'],
   ])('that is %s gets 400, and nothing runs', async (_how, lines, code) => {
     for (const text of await answers(lines)) {
       expect(text).toMatch(/^HTTP\/1\.1 400 /);
@@ -481,13 +458,10 @@ describe('a key header', () => {
 
   it.each<[string, string, string]>([
     ['with a comma', 'a,b', 'a,b'],
-    ['with commas and blanks', ' a , b ', 'a , b'],
     ['in quotes', '"abc"', 'abc'],
     ['in quotes, with quotes', '"a\\"b\\\\c"', 'a"b\\c'],
-    ['half in quotes', '"abc', '"abc'],
     ['of two strings in quotes', '"a", "b"', '"a", "b"'],
     ['in UTF-8', Buffer.from('grün 🦉').toString('latin1'), Buffer.from('grün 🦉').toString('latin1')],
-    ['in latin1', 'gr\xfcn', 'gr\xfcn'],
     ['of 8 KB', 'k'.repeat(8_192), 'k'.repeat(8_192)],
     ['of one character', '0', '0'],
   ])('%s is a key: one run, and a replay that names it as it was sent', async (_how, sent, key) => {

@@ -44,21 +44,13 @@ const halfPair = (value: string): Part => ({
 /** A part as a browser sends it for a file input without a file. */
 const noFile = (name: string, value = ''): Part => ({ ...nameless(name, value), filename: '' });
 const BIG = 'x'.repeat(2_000_000);
-/** More than the process remembers of a form after it has been measured. */
-const MANY_FIELDS = Array.from({ length: 2_000 }, () => field('a', ''));
 /** Each character is sent as the byte of its number: `\xff` is no UTF-8. */
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 describe('a multipart form', () => {
   it.each<[string, Part[], Part[]]>([
-    ['the bytes of a file of one size', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'xyz')]],
     ['the bytes of a file of 2 MB', [file('f', 'a.txt', `${BIG}a`)], [file('f', 'a.txt', `${BIG}b`)]],
     ['the media type of a file', [file('f', 'a.txt', 'abc')], [{ ...file('f', 'a.txt', 'abc'), type: 'image/png' }]],
-    [
-      'the order of names',
-      [field('a', '1'), field('b', '2'), file('f', 'a', 'x')],
-      [file('f', 'a', 'x'), field('b', '2'), field('a', '1')],
-    ],
     ['whether there is a file input without a file', [field('a', '1')], [field('a', '1'), noFile('f')]],
   ])('that differs only in %s is a duplicate', async (_title, one, other) => {
     const { state, post } = await served();
@@ -68,8 +60,6 @@ describe('a multipart form', () => {
   });
 
   it.each<[string, Part[]]>([
-    ['small', [field('a', '1'), file('f', 'a.txt', 'abc')]],
-    ['of 2 MB', [field('a', '1'), file('f', 'a.txt', BIG)]],
     ['with half of an emoji, as a page cuts one off,', [field('a', 'nice \ud83d')]],
     ['of 2 MB with a file name that contains U+FFFD', [field('a', '1'), file('f', 'caf\ufffd.txt', BIG)]],
     ['with a file of JSON', [field('a', '1'), jsonFile('doc', 'blob', '{"a":1}')]],
@@ -81,24 +71,15 @@ describe('a multipart form', () => {
   });
 
   it.each<[string, Part[], Part[]]>([
-    ['a field value', [field('a', '1')], [field('a', '2')]],
-    ['a field name', [field('a', '1')], [field('b', '1')]],
-    ['where a field name ends', [field('a', 'bc')], [field('ab', 'c')]],
-    ['the order of the values of one field', [field('a', '1'), field('a', '2')], [field('a', '2'), field('a', '1')]],
     ['a field called __proto__', [field('__proto__', '1')], [field('__proto__', '2')]],
-    ['a file name', [file('f', 'a.txt', 'abc')], [file('f', 'b.txt', 'abc')]],
     ['the directory of a file name', [file('f', 'a/x.txt', 'abc')], [file('f', 'b/x.txt', 'abc')]],
     ['a file name beyond ASCII', [file('f', 'ä.txt', 'abc')], [file('f', 'ö.txt', 'abc')]],
-    ['the field of a file', [file('f', 'a.txt', 'abc')], [file('g', 'a.txt', 'abc')]],
-    ['the size of a file', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'abcd')]],
-    ['the size of a file of 2 MB', [file('f', 'a.txt', BIG)], [file('f', 'a.txt', `${BIG}x`)]],
     [
       'a field beside a file of 2 MB',
       [file('f', 'a.txt', BIG), field('a', '1')],
       [file('f', 'a.txt', BIG), field('a', '2')],
     ],
     ['half of a surrogate pair, which UTF-16 can have', [halfPair('\ud83d')], [halfPair('\ud83e')]],
-    ['the number of files', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'abc'), file('f', 'a.txt', 'abc')]],
     [
       'the order of the files of one field',
       [file('f', 'a', '1'), file('f', 'b', '1')],
@@ -112,15 +93,7 @@ describe('a multipart form', () => {
     ],
     ['bytes without a file name', [nameless('a', '10')], [nameless('a', '99')]],
     ['whether there are bytes without a file name', [field('a', '1')], [field('a', '1'), nameless('b', '10')]],
-    ['the name of bytes without a file name', [nameless('a', '10')], [nameless('b', '10')]],
     ['bytes with an empty file name', [noFile('a', '10')], [noFile('a', '99')]],
-    ['2 MB of bytes without a file name', [nameless('a', `${BIG}a`)], [nameless('a', `${BIG}b`)]],
-    ['2 MB of bytes with an empty file name', [noFile('a', `${BIG}a`)], [noFile('a', `${BIG}b`)]],
-    [
-      'bytes without a file name beside many fields',
-      [...MANY_FIELDS, nameless('b', '10')],
-      [...MANY_FIELDS, nameless('b', '99')],
-    ],
   ])('that differs in %s is another request', async (_title, one, other) => {
     const { state, post } = await served();
     for (const parts of [one, other, one, other]) expect((await post(parts)).status).toBe(200);
@@ -168,18 +141,7 @@ describe('a multipart form', () => {
 
   it.each<[string, string, string]>([
     ['no boundary', 'multipart/form-data', 'anything'],
-    ['a body without the boundary', 'multipart/form-data; boundary=b1', 'anything'],
     ['no end', 'multipart/form-data; boundary=b1', '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'],
-    [
-      'a part without an end of its head',
-      'multipart/form-data; boundary=b1',
-      '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n',
-    ],
-    [
-      'text behind a boundary',
-      'multipart/form-data; boundary=b1',
-      '--b1 or so\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n',
-    ],
     [
       'a name that is too long to be measured',
       'multipart/form-data; boundary=b1',
@@ -227,46 +189,6 @@ describe.each<[string, readonly RequestHandler[], readonly RequestHandler[]]>([
   });
 });
 
-describe('a body', () => {
-  it.each<[string, string, Buffer]>([
-    ['text', 'text/plain', Buffer.alloc(101, 'x')],
-    ['JSON', 'application/json', Buffer.from(JSON.stringify('x'.repeat(99)))],
-    ['a form', 'application/x-www-form-urlencoded', Buffer.from(`a=${'x'.repeat(99)}`)],
-    ['a multipart form', 'multipart/form-data; boundary=b1', multipart([file('f', 'a', 'x'.repeat(99))], 'b1').body],
-  ])('of %s over maxRequestBytes is a 413, and the handler does not run', async (_title, type, body) => {
-    const { url, state } = await served({ maxRequestBytes: 100 });
-    for (const framing of [
-      ['Content-Length', String(body.length)],
-      ['Transfer-Encoding', 'chunked'],
-    ] as const) {
-      const answer = await send(url, { headers: keyed('k', { 'Content-Type': type, [framing[0]]: framing[1] }), body });
-      expect([answer.status, (JSON.parse(answer.text) as { type: string }).type]).toEqual([
-        413,
-        'urn:bindonce:body-too-large',
-      ]);
-    }
-    expect(state.runs).toBe(0);
-  });
-
-  it('of maxRequestBytes is accepted', async () => {
-    const { url, state } = await served({ maxRequestBytes: 100 });
-    for (const framing of [
-      ['Content-Length', '100'],
-      ['Transfer-Encoding', 'chunked'],
-    ] as const) {
-      expect(
-        (
-          await send(url, {
-            headers: keyed('k', { 'Content-Type': 'text/plain', [framing[0]]: framing[1] }),
-            body: 'x'.repeat(100),
-          })
-        ).status,
-      ).toBe(200);
-    }
-    expect(state.runs).toBe(1);
-  });
-});
-
 describe('an urlencoded form', () => {
   const type = 'application/x-www-form-urlencoded';
   const runsOf = async (...forms: readonly (string | Buffer)[]): Promise<number> => {
@@ -287,9 +209,6 @@ describe('an urlencoded form', () => {
 
   it.each<[string, Buffer]>([
     ['10 MiB of bytes that are no UTF-8', Buffer.alloc(10_485_760, 0xff)],
-    ['10 MiB of UTF-8', Buffer.alloc(10_485_760, 'é')],
-    ['10 MiB of percent signs', Buffer.alloc(10_485_760, '%')],
-    ['256 KiB of bytes that are no UTF-8', Buffer.alloc(262_144, 0xff)],
     [
       '256 KiB of fields of bytes that are no UTF-8',
       Buffer.alloc(260_000, Buffer.concat([Buffer.alloc(259, 0xff), Buffer.from('&')])),
@@ -342,13 +261,6 @@ const parsers: [title: string, leave: (upload: Upload) => Left][] = [
     }),
   ],
   [
-    'multer().fields()',
-    ({ field, name, type, size }) => ({
-      body: {},
-      files: { [field]: [{ fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) }] },
-    }),
-  ],
-  [
     'multer().single()',
     ({ field, name, type, size }) => ({
       body: {},
@@ -382,30 +294,12 @@ describe.each(parsers)('a file that %s has left', (_parser, leave) => {
   });
 });
 
-/** Arrays in each other. */
-const nested = (levels: number, value: unknown): unknown => (levels === 0 ? value : [nested(levels - 1, value)]);
-
 describe('a body that a parser has made into', () => {
   it.each<[string, () => unknown, () => unknown]>([
-    ['the sign of zero', () => ({ a: 0 }), () => ({ a: -0 })],
     ['the sign of zero beside what is no JSON', () => ({ a: 0, b: NaN }), () => ({ a: -0, b: NaN })],
     ['NaN or null', () => ({ a: NaN }), () => ({ a: null })],
-    ['Infinity or null', () => [Infinity], () => [null]],
-    ['Infinity of one sign', () => [Infinity], () => [-Infinity]],
-    ['NaN or an object', () => ({ a: NaN }), () => ({ a: { '@number': 'NaN' } })],
-    ['such an object or another', () => ({ '@Set': [1] }), () => ({ '@@Set': [1] })],
     ['undefined or nothing', () => ({ a: undefined }), () => ({})],
-    ['undefined or null', () => [undefined], () => [null]],
-    ['where text ends', () => ['ab', 'c'], () => ['a', 'bc']],
     ['where an array ends', () => [[1], 2], () => [[1, 2]]],
-    ['half of a surrogate pair', () => ({ a: '\ud800' }), () => ({ a: '\ud801' })],
-    ['true or its text', () => [true], () => ['true']],
-    ['a name of an object', () => ({ a: 1 }), () => ({ b: 1 })],
-    [
-      'an object without a prototype',
-      () => Object.assign(Object.create(null) as object, { a: 1 }),
-      () => Object.assign(Object.create(null) as object, { a: 2 }),
-    ],
     ['what querystring makes', () => parse('a=1'), () => parse('a=2')],
     [
       'an array with four billion holes',
@@ -432,7 +326,6 @@ describe('a body that a parser has made into', () => {
       () => `${'\x01'.repeat(100_000_000)}a`,
       () => `${'\x01'.repeat(100_000_000)}b`,
     ],
-    ['900 levels', () => nested(900, 1), () => nested(900, 2)],
   ])('%s is another request when its content is another, and the same when it is not', async (_title, one, other) => {
     const left = [one, other, one, other].map(make => ({ body: make() }));
     expect(await parsedBefore('application/json', ...left)).toEqual({
@@ -459,9 +352,7 @@ describe('a form that a parser has made into an object', () => {
   it.each<[string, () => unknown, () => unknown]>([
     ['the values of one name', () => ({ a: ['1', '2'] }), () => ({ a: ['2', '1'] })],
     ['one name in two cases', () => ({ a: '1', A: '2' }), () => ({ A: '2', a: '1' })],
-    ['one name in two cases below another', () => ({ a: { x: '1', X: '2' } }), () => ({ a: { X: '2', x: '1' } })],
     ['one name in two spellings', () => ({ a: { x: '1' }, 'a.x': '2' }), () => ({ 'a.x': '2', a: { x: '1' } })],
-    ['one index in two spellings', () => ({ a: { '01': 'x', '001': 'y' } }), () => ({ a: { '001': 'y', '01': 'x' } })],
   ])('is another request if the order of %s is another', async (_title, one, other) => {
     for (const type of [urlencoded, form])
       expect((await parsedBefore(type, { body: one() }, { body: other() })).runs).toBe(2);
@@ -475,31 +366,13 @@ describe('a body that a parser has left', () => {
       return this.#amount;
     }
   }
-  class Hidden {
-    toJSON(): object {
-      return {};
-    }
-  }
-  const cyclic: unknown[] = [];
-  cyclic.push(cyclic);
-  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
 
   it.each<[string, () => unknown, string]>([
     ['a FormData', () => new FormData(), 'an object of the class FormData'],
-    ['a Map', () => new Map([['a', 1]]), 'an object of the class Map'],
     ['a Date', () => ({ a: new Date(1) }), 'an object of the class Date'],
-    ['a bigint', () => ({ a: 1n }), 'a bigint'],
-    ['URLSearchParams', () => new URLSearchParams('a=1'), 'an object of the class URLSearchParams'],
-    ['a Blob', () => new Blob(['a']), 'an object of the class Blob'],
     ['an object with private fields', () => ({ price: new Money() }), 'an object of the class Money'],
-    ['an object whose class writes it as an object', () => [new Hidden()], 'an object of the class Hidden'],
-    ['an object without a class name', () => new (class {})(), 'an object of the class '],
     ['an object that writes itself', () => ({ toJSON: () => 'x' }), 'a function'],
     ['a promise', () => Promise.resolve(1), 'an object of the class Promise'],
-    ['a function', () => ({ a: () => 1 }), 'a function'],
-    ['a symbol', () => [Symbol('a')], 'a symbol'],
-    ['a regular expression', () => /a/, 'an object of the class RegExp'],
-    ['an error', () => new Error('a'), 'an object of the class Error'],
   ])(
     'as %s is an error that names it and says what to do, and the handler does not run',
     async (_title, make, what) => {
@@ -511,14 +384,6 @@ describe('a body that a parser has left', () => {
       expect(errors[0]).toContain(`holds ${what}`);
     },
   );
-
-  it.each<[string, () => unknown]>([
-    ['holds itself', () => cyclic],
-    ['is 100,000 arrays deep', () => deep],
-  ])('that %s is a 413, and the handler does not run', async (_title, make) => {
-    const { runs, statuses } = await parsedBefore('application/json', { body: make() });
-    expect([runs, statuses]).toEqual([0, [413]]);
-  });
 
   it('is a 413 if it is nested more than 1,000 levels deep; idempotency() before the parser accepts it', async () => {
     const handler: RequestHandler = (_req, res) => void res.send('done');

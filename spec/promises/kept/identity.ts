@@ -68,7 +68,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > router mount',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: "const { originalUrl = url, baseUrl = '' } = req as Routed;",
+      find: "const { originalUrl = url, baseUrl = '' } = req as Partial<Request>;",
       replace: "const [originalUrl, baseUrl] = [url, ''];",
     },
   },
@@ -78,8 +78,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > route value',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'mark < 0 ? [url, []]',
-      replace: 'mark < 0 ? [decodeURIComponent(url), []]',
+      find: 'if (mark < 0) return [url, []];',
+      replace: 'if (mark < 0) return [decodeURIComponent(url), []];',
     },
   },
   {
@@ -88,8 +88,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the case of the path',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'mark < 0 ? [url, []]',
-      replace: 'mark < 0 ? [url.toLowerCase(), []]',
+      find: 'if (mark < 0) return [url, []];',
+      replace: 'if (mark < 0) return [url.toLowerCase(), []];',
     },
   },
   {
@@ -98,7 +98,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > query',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: '[url.slice(0, mark), queryParts(url.slice(mark + 1))]',
+      find: '[url.slice(0, mark), pairsInOrder(query) ?? [query]]',
       replace: '[url.slice(0, mark), []]',
     },
   },
@@ -108,8 +108,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the order of query names',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: '? [query] : pairsInOrder(query)',
-      replace: '? [query] : [query]',
+      find: 'pairsInOrder(query) ?? [query]',
+      replace: '[query]',
     },
   },
   {
@@ -117,9 +117,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/cache-key.spec.ts',
     title: 'the order of the values of one query name',
     mutant: {
-      file: 'lib/idempotency/identity/name-order.ts',
-      find: '.map(item => ({ item, text: textOf(item) }))',
-      replace: '.map(item => ({ item, text: textOf(item) + JSON.stringify(item) }))',
+      file: 'lib/idempotency/identity/canonical.ts',
+      find: 'rooted.sort((a, b) => inOrder(a.root, b.root))',
+      replace: 'rooted.sort((a, b) => inOrder(JSON.stringify(a), JSON.stringify(b)))',
     },
   },
   {
@@ -137,9 +137,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'text that cannot be decoded',
     mutant: {
-      file: 'lib/idempotency/identity/name-order.ts',
-      find: "const pairs = text.split('&')",
-      replace: "const pairs = text.replaceAll(/%[89a-f].|\\ufffd/gi, '%').split('&')",
+      file: 'lib/idempotency/identity/canonical.ts',
+      find: "const pairs = text.split('&', MOST_PAIRS + 1);",
+      replace: "const pairs = text.replaceAll(/%[89a-f].|\\ufffd/gi, '%').split('&', MOST_PAIRS + 1);",
     },
   },
   {
@@ -147,7 +147,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'in what an earlier parser has made of them',
     mutant: {
-      file: 'lib/idempotency/identity/parsed-body.ts',
+      file: 'lib/idempotency/identity/canonical.ts',
       find: 'pieces.push(`s${value.length}:${value}`);',
       replace: 'pieces.push(`n${value};`);',
     },
@@ -158,8 +158,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the last of many bytes',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'for await (const chunk of openReceived(received)) hash.update(chunk);',
-      replace: 'for await (const chunk of openReceived(received)) hash.update(chunk.subarray(0, -1));',
+      find: 'for await (const chunk of chunks) hash.update(chunk);',
+      replace: 'for await (const chunk of chunks) hash.update(chunk.subarray(0, -1));',
     },
   },
   {
@@ -178,8 +178,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the order of form names',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: "['pairs', ...pairsInOrder(text)]",
-      replace: "['pairs', text]",
+      find: "pairsInOrder((await allBytes(received)).toString('latin1'))",
+      replace: "[(await allBytes(received)).toString('latin1')]",
     },
   },
   {
@@ -188,8 +188,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'of two multipart forms > is a duplicate',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'return isExact ? [hashOfForm(form)] :',
-      replace: 'return isExact ? [hashOfForm(form), ...(await bytesParts(received, mediaType))] :',
+      find: 'if (hash?.isExact) return [kind, coding, hash.text];',
+      replace: '',
     },
   },
   {
@@ -197,7 +197,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
     title: 'that is written in another way is the same request',
     mutant: {
-      file: 'lib/idempotency/identity/json-value.ts',
+      file: 'lib/idempotency/identity/canonical.ts',
       find: "while (digits[end - 1] === '0') end--;",
       replace: '',
     },
@@ -207,9 +207,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
     title: 'that has another value is another request',
     mutant: {
-      file: 'lib/idempotency/identity/json-value.ts',
-      find: 'writing.write(parseExactly(text))',
-      replace: 'writing.write(JSON.parse(text))',
+      file: 'lib/idempotency/identity/canonical.ts',
+      find: 'canonicalOf(parseExactly(text), seen)',
+      replace: 'canonicalOf(JSON.parse(text), seen)',
     },
   },
   {
@@ -217,7 +217,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
     title: 'with other bytes in a file of equal name and size',
     mutant: {
-      file: 'lib/idempotency/identity/form-parts.ts',
+      file: 'lib/idempotency/identity/body-parts.ts',
       find: 'storage: measuring(withContents)',
       replace: 'storage: measuring(false)',
     },
@@ -227,9 +227,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'with another name, size, field or value, is not a duplicate',
     mutant: {
-      file: 'lib/idempotency/identity/form-parts.ts',
-      find: '      fieldname,\n      originalname,',
-      replace: "      fieldname,\n      '',",
+      file: 'lib/idempotency/identity/body-parts.ts',
+      find: 'return [fieldname, originalname, ',
+      replace: "return [fieldname, '', ",
     },
   },
   {
@@ -256,7 +256,11 @@ export const identity: readonly KeptPromise[] = [
     promise: 'A key that does not match keyPattern is 400, every time.',
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'that does not match keyPattern gets 400, every time',
-    mutant: { file: 'lib/idempotency/identity/key.ts', find: '  pattern.lastIndex = 0;\n', replace: '' },
+    mutant: {
+      file: 'lib/idempotency/identity/key.ts',
+      find: 'key.search(pattern) < 0',
+      replace: '!pattern.test(key)',
+    },
   },
   {
     promise: 'Marker headers that a client sends have no effect.',
@@ -284,7 +288,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another',
     mutant: {
-      file: 'lib/idempotency/identity/known-caller.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: 'present.push([place, parts]);',
       replace: 'present.push([place, parts.slice(0, 1)]);',
     },
@@ -294,7 +298,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another > place',
     mutant: {
-      file: 'lib/idempotency/identity/known-caller.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: 'present.push([place, parts]);',
       replace: "present.push(['', parts]);",
     },
@@ -304,7 +308,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another > tenantId',
     mutant: {
-      file: 'lib/idempotency/identity/known-caller.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: 'return [...ids, ...named(REALMS, caller, place)];',
       replace: 'return ids;',
     },
@@ -315,8 +319,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'user behind one gateway',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: "'req.user': user };",
-      replace: "'req.user': auth === undefined ? user : undefined };",
+      find: "add('req.user', user);",
+      replace: "add('req.user', auth === undefined ? user : undefined);",
     },
   },
   {
@@ -324,7 +328,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is shared where > the token was refreshed',
     mutant: {
-      file: 'lib/idempotency/identity/known-caller.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: 'const ids = named(CALLER_IDS, caller, place);',
       replace: "const ids = named([...CALLER_IDS, 'jti'], caller, place);",
     },
@@ -334,7 +338,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, the application is told to pass scope, and nothing runs, where a caller is',
     mutant: {
-      file: 'lib/idempotency/identity/known-caller.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: '? [] : refuseCaller(caller, place);',
       replace: '? [] : [];',
     },
@@ -376,7 +380,7 @@ export const identity: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/identity/credentials.ts',
       find: 'if (session !== undefined) hashes.push(`session:${sha256(session)}`);',
-      replace: '',
+      replace: 'if (session !== undefined) hashes.push();',
     },
   },
   {
@@ -425,8 +429,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the response to a caller whose session is read after idempotency() > is kept for no one',
     mutant: {
       file: 'lib/idempotency/identity/credentials.ts',
-      find: "return hasAppeared ? 'a session' : undefined;",
-      replace: 'return undefined;',
+      find: "? isSent() : hasUnnamedSession(req, cookie)) ? 'a session' : undefined;",
+      replace: '? isSent() : hasUnnamedSession(req, cookie)) ? undefined : undefined;',
     },
   },
   {

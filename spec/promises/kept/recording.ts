@@ -8,8 +8,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'a Buffer by end, without a type',
     mutant: {
       file: 'lib/idempotency/stores/memory-responses.ts',
-      find: "text: body.toString('latin1') };",
-      replace: "text: body.toString('utf8') };",
+      find: "? bytes : bytes.toString('latin1');",
+      replace: "? bytes : bytes.toString('utf8');",
     },
   },
   {
@@ -85,8 +85,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'JSON text that the handler wrote is not serialised again',
     mutant: {
       file: 'lib/idempotency/stores/memory-responses.ts',
-      find: "body: Buffer.from(text, 'latin1') };",
-      replace: 'body: Buffer.from(JSON.stringify(JSON.parse(text))) };',
+      find: "Buffer.from(body, 'latin1')",
+      replace: 'Buffer.from(JSON.stringify(JSON.parse(body)))',
     },
   },
   {

@@ -49,8 +49,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'has left > is another request',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'if (received.files.length === 0) return parts;',
-      replace: 'if (received.files.length < 99) return parts;',
+      find: 'return files.length === 0 ? parts :',
+      replace: 'return files.length < 99 ? parts :',
     },
   },
   {
@@ -170,9 +170,9 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/binding/acceptance/permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
-      file: 'lib/binding/sources/permission.ts',
-      find: "held.has(name) || (required ? input.locationOf('permission', name).failMissing(permission.missing) : false),",
-      replace: 'held.has(name),',
+      file: 'lib/binding/sources/caller.ts',
+      find: 'held.has(name) || (required ? fail(name) : false);',
+      replace: 'held.has(name);',
     },
   },
 ];

@@ -17,7 +17,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/processes/run-once.spec.ts',
     title: 'concurrent duplicates once and give all the same answer',
     mutant: {
-      file: 'lib/idempotency/stores/redis/scripts.ts',
+      file: 'lib/idempotency/stores/redis/leases.ts',
       find: "if not held or held == 'r:' .. ARGV[2] then",
       replace: "if not held or string.sub(held, 1, 2) == 'r:' then",
     },
@@ -68,7 +68,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/processes/run-once.spec.ts',
     title: 'hand a key on when the process that runs it is killed',
     mutant: {
-      file: 'lib/idempotency/stores/redis/scripts.ts',
+      file: 'lib/idempotency/stores/redis/leases.ts',
       find: "redis.call('SET', KEYS[1], 'r:' .. ARGV[2], 'PX', ARGV[3])",
       replace: "redis.call('SET', KEYS[1], 'r:' .. ARGV[2])",
     },
@@ -79,7 +79,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/processes/run-once.spec.ts',
     title: 'publish one result when an owner is stopped',
     mutant: {
-      file: 'lib/idempotency/stores/redis/scripts.ts',
+      file: 'lib/idempotency/stores/redis/leases.ts',
       find: 'if held and string.sub(held, 3) ~= ARGV[2] then return 0 end\n',
       replace: '',
     },
@@ -89,7 +89,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'its late release has no effect',
     mutant: {
-      file: 'lib/idempotency/stores/redis/scripts.ts',
+      file: 'lib/idempotency/stores/redis/leases.ts',
       find: 'if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end',
       replace: 'if not held then return 0 end',
     },
@@ -100,7 +100,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'the next holder releases and a third acquires',
     mutant: {
-      file: 'lib/idempotency/stores/redis/scripts.ts',
+      file: 'lib/idempotency/stores/redis/leases.ts',
       find: 'if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end',
       replace: 'if not held then return 0 end',
     },
@@ -116,7 +116,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'the store carries out an acquire and its answer is lost',
     mutant: {
-      file: 'lib/idempotency/stores/redis/scripts.ts',
+      file: 'lib/idempotency/stores/redis/leases.ts',
       find: "if not held or held == 'r:' .. ARGV[2] then",
       replace: 'if not held then',
     },
@@ -281,12 +281,12 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A Keyv on which no lease can be held is refused when the middleware is made, unless leases are passed.',
-    spec: 'spec/idempotency/options/leases-for.spec.ts',
+    spec: 'spec/idempotency/options/resolved-options-leases.spec.ts',
     title: 'with a store that other processes may share are refused',
     mutant: {
-      file: 'lib/idempotency/options/leases-for.ts',
-      find: ': redisLeasesFor(adapter, namespace);',
-      replace: ': (redisLeasesFor(adapter, namespace) ?? memoryLeases());',
+      file: 'lib/idempotency/options/resolved-options.ts',
+      find: ': redisLeasesFor(store, namespace));',
+      replace: ': (redisLeasesFor(store, namespace) ?? memoryLeases()));',
     },
   },
   {
@@ -367,9 +367,9 @@ export const running: readonly KeptPromise[] = [
     title: 'one that was not connected is an error that says so, until it is connected',
     mutant: {
       file: 'lib/idempotency/stores/redis/client.ts',
-      find: '      if (!client.isOpen)\n',
+      find: '    if (this.isClosed || !client.isOpen)\n',
       replace:
-        '      if (!client.isOpen) await (client as unknown as { connect(): Promise<void> }).connect();\n      if (!client.isOpen)\n',
+        '    if (!client.isOpen) await (client as unknown as { connect(): Promise<void> }).connect();\n    if (!client.isOpen)\n',
     },
   },
   {
@@ -399,7 +399,7 @@ export const running: readonly KeptPromise[] = [
     title: 'is refused where Keyv 6 names responses otherwise than Keyv 5',
     mutant: {
       file: 'lib/idempotency/stores/responses.ts',
-      find: '    if (borrowFrom(backingStoreOf(keyv))) refuseOtherNames(keyv);\n',
+      find: '    if (this.client) refuseOtherNames(keyv);\n',
       replace: '',
     },
   },

@@ -9,7 +9,7 @@ import express from 'express';
 const DAY = 86_400_000;
 const require = createRequire(import.meta.url);
 const { defaultStore } = require('../../../dist/idempotency/stores/memory-responses.js');
-const { leasesOfBackingStore } = require('../../../dist/idempotency/options/leases-for.js');
+const { leasesOfBackingStore } = require('../../../dist/idempotency/options/resolved-options.js');
 
 const app = express();
 app.post('/', idempotency({ cacheDuration: DAY }), (req, res) => {

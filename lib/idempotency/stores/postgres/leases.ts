@@ -57,34 +57,24 @@ export function postgresLeases(pool: PostgresPool, options: PostgresLeasesOption
     throw new TypeError(`postgresLeases: pool must be a Pool of pg${remedy}`);
   }
   checkOptions('postgresLeases', options, rules);
-  const { table = 'bindonce_leases' } = options;
-  return new PostgresLeases(
-    pool,
-    table
-      .split('.')
-      .map(name => `"${name}"`)
-      .join('.'),
-  );
+  const names = (options.table ?? 'bindonce_leases').split('.');
+  return new PostgresLeases(pool, statementsOn(names.map(name => `"${name}"`).join('.')));
 }
 
 class PostgresLeases implements LeaseStore {
-  private readonly statements: ReturnType<typeof statementsOn>;
   private creating: Promise<void> | undefined;
   private sweeping: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly pool: PostgresPool,
-    table: string,
-  ) {
-    this.statements = statementsOn(table);
-  }
+    private readonly statements: ReturnType<typeof statementsOn>,
+  ) {}
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const [row] = await this.run('acquire', [keyHash(key), token, ms]);
-      if (row) return acquisitionOf(row as AcquisitionRow);
-    }
-    throw new Error(`postgresLeases: the lease has changed ${TRIES} times while it was asked for`);
+    const [row] = await this.run('acquire', [keyHash(key), token, ms]);
+    const { kind, token: holder, ms_left: msLeft } = row as { kind: string; token: string; ms_left: number };
+    if (kind === 'running') return { kind, token: holder, msLeft: Math.max(0, msLeft) };
+    return kind === 'done' ? { kind, token: holder } : { kind: 'acquired' };
   }
 
   async renew(key: string, token: string, ms: number): Promise<boolean> {
@@ -101,23 +91,24 @@ class PostgresLeases implements LeaseStore {
 
   /** Runs one statement, which is one transaction. The table is created if it is missing. */
   private async run(
-    step: Exclude<keyof ReturnType<typeof statementsOn>, 'create'>,
+    step: Exclude<keyof typeof this.statements, 'create'>,
     values: unknown[],
   ): Promise<readonly unknown[]> {
     this.sweeping ??= setTimeout(() => {
       void this.sweep();
     }, SWEEP_DELAY).unref();
-    for (let tries = 1; ; tries++) {
+    for (let tries = 0; tries < TRIES; tries++) {
       try {
-        return (await this.pool.query(this.statements[step], values)).rows;
+        const { rows } = await this.pool.query(this.statements[step], values);
+        if (rows.length > 0 || step !== 'acquire') return rows;
       } catch (error) {
         const code = sqlState(error);
-        if (tries === TRIES || (code !== UNDEFINED_TABLE && code !== SERIALIZATION_FAILURE)) throw error;
         if (code === UNDEFINED_TABLE) await (this.creating ??= this.create());
-        // Else the database isolates more strictly than "read committed", another step came first, and ours changed
-        // nothing.
+        else if (code !== SERIALIZATION_FAILURE) throw error;
+        // The database isolates more strictly than "read committed", another step came first, and ours changed nothing.
       }
     }
+    throw new Error(`postgresLeases: the lease has changed ${TRIES} times while it was asked for`);
   }
 
   private async create(): Promise<void> {
@@ -132,39 +123,14 @@ class PostgresLeases implements LeaseStore {
 
   /** Deletes expired rows a minute after a use. Every process does so: they skip each other's rows. */
   private async sweep(): Promise<void> {
-    try {
-      while ((await this.run('sweep', [SWEEP_BATCH])).length === SWEEP_BATCH) {
-        /* there may be more */
-      }
-    } catch {
-      /* the next sweep finds the same rows */
-    }
+    // The next sweep finds the same rows.
+    const swept = await this.run('sweep', [SWEEP_BATCH]).catch(() => []);
+    if (swept.length === SWEEP_BATCH) return this.sweep();
     this.sweeping = undefined;
   }
 }
 
-interface AcquisitionRow {
-  readonly kind: 'acquired' | 'running' | 'done';
-  readonly token: string;
-  readonly ms_left: number;
-}
-
-function acquisitionOf({ kind, token, ms_left: msLeft }: AcquisitionRow): Acquisition {
-  switch (kind) {
-    case 'acquired':
-      return { kind };
-    case 'done':
-      return { kind, token };
-    case 'running':
-      return { kind, token, msLeft: Math.max(0, msLeft) };
-  }
-}
-
 /** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
-function keyHash(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
-}
+const keyHash = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-function sqlState(error: unknown): unknown {
-  return (error as { code?: unknown } | null | undefined)?.code;
-}
+const sqlState = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code;

@@ -1,4 +1,4 @@
-import type { OpenSubscriptions } from './subscriber';
+import { Watchers } from '../../leases/waiting';
 
 /** The part of a client of node-redis 5 or 6 (single node, pool, Sentinel or Cluster) that bindonce uses. */
 export interface NodeRedisClient {
@@ -21,180 +21,159 @@ export interface IoredisClient {
  */
 export type RedisClient = NodeRedisClient | IoredisClient;
 
-/** What leases need of a client of any library. The client belongs to the application, which opens and closes it. */
-export interface BorrowedClient {
-  /** True for a client that is closed. */
-  readonly isClosed: boolean;
-  evaluate(script: string, key: string, args: readonly string[]): Promise<unknown>;
-  /** Calls `onEnd` when the application closes the client. */
-  onEnd(onEnd: () => void): void;
-  /** Missing on Sentinel and Cluster, whose subscriptions would have to follow the master. */
-  readonly openSubscriptions?: OpenSubscriptions;
+export function isRedisClient(value: unknown): value is RedisClient {
+  if (typeof value !== 'object' || value === null || !('eval' in value)) return false;
+  return 'isOpen' in value || ('status' in value && 'isCluster' in value);
 }
 
-/** An adapter of Keyv. That of `@keyv/redis` opens its client itself. */
-interface Adapter {
-  readonly client?: unknown;
-  /** The client, in `@keyv/valkey`. */
-  readonly redis?: unknown;
-  getClient?(): Promise<unknown>;
+/** An adapter of Keyv: its client is `redis` in `@keyv/valkey`. */
+type Adapter = object & { client?: unknown; redis?: unknown; getClient?(): Promise<unknown> };
+
+/** Of each adapter of Keyv: leases and responses know the same of its client. */
+const ofAdapters = new WeakMap<object, BorrowedClient>();
+
+/** A client of the application, which opens and closes it; but the adapter of `@keyv/redis` opens its client itself. */
+export class BorrowedClient {
+  private opening: Promise<unknown> | undefined;
+
+  /**
+   * @param open opens the client. It is called until the client was open once, and never again: what is left of earlier
+   * requests would open one that the application has closed, and the process would never end.
+   */
+  constructor(
+    readonly client: RedisClient,
+    private open?: () => Promise<unknown>,
+  ) {}
+
+  /** @returns the client of an adapter of Keyv; undefined for an adapter of another store. */
+  static of(adapter: Adapter): BorrowedClient | undefined {
+    const { client, redis = client } = adapter;
+    if (!isRedisClient(redis)) return undefined;
+    const open = adapter.getClient && (async () => adapter.getClient?.());
+    const borrowed = ofAdapters.get(adapter) ?? new BorrowedClient(redis, open);
+    ofAdapters.set(adapter, borrowed);
+    return borrowed;
+  }
+
+  /** True for a client that is closed, and not opened by `evaluate`. */
+  get isClosed(): boolean {
+    const isOpen = 'isOpen' in this.client ? this.client.isOpen : this.client.status !== 'end';
+    if (isOpen) this.open = undefined;
+    return !isOpen && !this.open;
+  }
+
+  async evaluate(script: string, key: string, args: string[]): Promise<unknown> {
+    const { client } = this;
+    if (!('isOpen' in client)) return client.eval(script, 1, key, ...args);
+    // Shared: a client that connects counts as open, and keeps commands, for whose answers its close() would wait.
+    this.opening ??= this.open?.().finally(() => {
+      this.opening = undefined;
+    });
+    await this.opening;
+    if (this.isClosed || !client.isOpen)
+      throw new Error(
+        'The Redis client is closed. Call connect() before the server listens, and close it when server.close() ' +
+          'has finished.',
+      );
+    return client.eval(script, { keys: [key], arguments: args });
+  }
 }
 
-/** @returns undefined for anything but a client. @throws TypeError for one that can run no scripts. */
-export function borrow(client: unknown): BorrowedClient | undefined {
-  if (typeof client !== 'object' || client === null) return undefined;
-  const borrowed = isNodeRedis(client) ? overNodeRedis(client) : isIoredis(client) ? overIoredis(client) : undefined;
-  if (borrowed && isSubscriber(client))
-    throw new TypeError(
-      'redisLeases: client is in subscriber mode, in which Redis runs no scripts. Pass another one, for example ' +
-        'client.duplicate().',
-    );
-  return borrowed;
-}
-
-/** @returns the client of an adapter of Keyv; undefined for an adapter of another store. */
-export function borrowFrom(adapter: object): BorrowedClient | undefined {
-  const ofKeyv: Adapter = adapter;
-  const { client, redis = client } = ofKeyv;
-  if (ofKeyv.getClient && typeof redis === 'object' && redis !== null && isNodeRedis(redis))
-    return overNodeRedis(redis, async () => ofKeyv.getClient?.());
-  return borrow(redis);
-}
-
-const isNodeRedis = (client: object): client is NodeRedisClient => 'eval' in client && 'isOpen' in client;
-
-const isIoredis = (client: object): client is IoredisClient =>
-  'eval' in client && 'status' in client && 'isCluster' in client;
-
-function isSubscriber(client: object): boolean {
-  const { isPubSubActive, options, mode } = client as {
-    isPubSubActive?: boolean;
-    options?: { RESP?: number };
-    mode?: string;
-  };
-  return (isPubSubActive === true && options?.RESP !== 3) || mode === 'subscriber' || mode === 'monitor';
-}
-
-/**
- * @param open opens a client of Keyv's adapter. It is called until the client was open once, and never again: what is
- * left of earlier requests would open one that the application has closed, and the process would never end.
- */
-function overNodeRedis(client: NodeRedisClient, open?: () => Promise<unknown>): BorrowedClient {
-  let mayOpen = open !== undefined;
-  let opening: Promise<unknown> | undefined;
-  return {
-    get isClosed() {
-      return !mayOpen && !client.isOpen;
-    },
-    async evaluate(script, key, args) {
-      if (mayOpen) {
-        // Shared: a client that connects counts as open, and keeps commands, for whose answers its close() would wait.
-        await (opening ??= open?.().finally(() => {
-          opening = undefined;
-        }));
-        mayOpen = !client.isOpen;
-      }
-      if (!client.isOpen)
-        throw new Error(
-          'The Redis client is closed. Call connect() before the server listens, and close it when server.close() ' +
-            'has finished.',
-        );
-      return client.eval(script, { keys: [key], arguments: [...args] });
-    },
-    onEnd(onEnd) {
-      client.on('end', onEnd);
-    },
-    ...(isSingleNodeRedis(client) && { openSubscriptions: subscriptionsOfNodeRedis(client) }),
-  };
+/** A connection for subscriptions: a duplicate of the client. Only that of node-redis has what is optional here. */
+interface Connection {
+  readonly isOpen?: boolean;
+  readonly isReady?: boolean;
+  unref?(): void;
+  destroy?(): void;
+  disconnect(): unknown;
+  connect(): Promise<unknown>;
+  on(event: 'error' | 'end' | 'message', listener: (first: unknown) => void): unknown;
+  subscribe(channel: string, ...listener: readonly Listener[]): Promise<unknown>;
+  unsubscribe(channel: string, ...listener: readonly Listener[]): Promise<unknown>;
 }
 
 type Listener = (message: unknown, channel: unknown) => void;
 
-interface SingleNodeRedis extends NodeRedisClient {
-  duplicate(options: { disableOfflineQueue: true }): {
-    readonly isOpen: boolean;
-    readonly isReady: boolean;
-    on(event: 'error', listener: () => void): unknown;
-    unref(): void;
-    connect(): Promise<unknown>;
-    destroy(): void;
-    subscribe(channel: string, listener: Listener): Promise<unknown>;
-    unsubscribe(channel: string, listener: Listener): Promise<unknown>;
-  };
+/** A client of a single node. */
+type SingleClient = RedisClient & { duplicate(options: object): Connection };
+
+/** Returns false on Sentinel and Cluster, whose subscriptions would have to follow the master, and for a pool. */
+export function isSingle(client: RedisClient): client is SingleClient {
+  if (!('duplicate' in client)) return false;
+  if ('isOpen' in client) return 'unref' in client && !('slots' in client) && !('getSentinelNode' in client);
+  return !client.isCluster && !(client as { readonly options?: { readonly sentinels?: unknown } }).options?.sentinels;
 }
 
-const isSingleNodeRedis = (client: object): client is SingleNodeRedis =>
-  'duplicate' in client && 'unref' in client && !('slots' in client) && !('getSentinelNode' in client);
+/** The first option is for node-redis, the others for ioredis: a connection that breaks is not opened again. */
+const OPTIONS = { disableOfflineQueue: true, lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null };
 
-const subscriptionsOfNodeRedis =
-  (client: SingleNodeRedis): OpenSubscriptions =>
-  async (onMessage, onEnd) => {
-    const subscriber = client.duplicate({ disableOfflineQueue: true });
-    const close = (): void => {
-      if (subscriber.isOpen) subscriber.destroy();
+/**
+ * Notifies all waiters of this process, over one connection that the first of them opens, and that closes with the
+ * application's client. When it breaks, those who wait on it poll, and the next who waits opens another.
+ */
+export class Subscriber {
+  private connection: Promise<Connection> | undefined;
+  private readonly watchers = new Watchers();
+  private readonly listener: readonly Listener[];
+
+  constructor(private readonly client: SingleClient) {
+    const notify: Listener = (_message, channel) => {
+      this.watchers.notify(String(channel));
     };
-    subscriber.unref();
-    // Emitted when the connection breaks, before the client connects again.
-    subscriber.on('error', () => {
-      close();
-      onEnd();
+    this.listener = 'isOpen' in client ? [notify] : [];
+    client.on('end', () => {
+      this.connection?.then(close, () => undefined);
+      this.connection = undefined;
     });
-    await subscriber.connect();
-    // It reports no error when it was closed meanwhile.
-    if (!subscriber.isReady) throw new Error('Redis has not accepted a connection for notifications');
-    const listener: Listener = (_message, channel) => {
-      onMessage(String(channel));
+  }
+
+  /** Resolves when it listens. @throws Error if it cannot. */
+  async watch(channel: string, onChange: () => void): Promise<() => void> {
+    const connection = await (this.connection ??= this.open());
+    const remove = this.watchers.add(channel, onChange);
+    const stop = (): void => {
+      remove();
+      this.leave(channel).catch(() => undefined);
     };
-    return {
-      subscribe: channel => subscriber.subscribe(channel, listener),
-      unsubscribe: channel => subscriber.unsubscribe(channel, listener),
-      close,
+    try {
+      await connection.subscribe(channel, ...this.listener);
+      return stop;
+    } catch (error) {
+      stop();
+      throw error;
+    }
+  }
+
+  private open(): Promise<Connection> {
+    const connection = this.client.duplicate(OPTIONS);
+    const end = (): void => {
+      close(connection);
+      if (this.connection === opening) this.connection = undefined;
     };
-  };
-
-function overIoredis(client: IoredisClient): BorrowedClient {
-  return {
-    get isClosed() {
-      return client.status === 'end';
-    },
-    evaluate: (script, key, args) => client.eval(script, 1, key, ...args),
-    onEnd(onEnd) {
-      client.on('end', onEnd);
-    },
-    ...(isSingleIoredis(client) && { openSubscriptions: subscriptionsOfIoredis(client) }),
-  };
-}
-
-interface SingleIoredis extends IoredisClient {
-  duplicate(options: { lazyConnect: true; enableOfflineQueue: false; retryStrategy: () => null }): {
-    on(event: 'error' | 'end' | 'message', listener: (first: unknown) => void): unknown;
-    connect(): Promise<unknown>;
-    disconnect(): void;
-    subscribe(channel: string): Promise<unknown>;
-    unsubscribe(channel: string): Promise<unknown>;
-  };
-}
-
-function isSingleIoredis(client: IoredisClient): client is SingleIoredis {
-  const { options } = client as { options?: { sentinels?: unknown } };
-  return 'duplicate' in client && !client.isCluster && !options?.sentinels;
-}
-
-const subscriptionsOfIoredis =
-  (client: SingleIoredis): OpenSubscriptions =>
-  async (onMessage, onEnd) => {
-    const subscriber = client.duplicate({ lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null });
-    subscriber.on('error', () => undefined);
-    subscriber.on('end', onEnd);
-    subscriber.on('message', channel => {
-      onMessage(String(channel));
+    // Emitted when the connection breaks: by node-redis before it would connect again.
+    connection.on('error', end);
+    connection.on('end', end);
+    connection.on('message', channel => {
+      this.watchers.notify(String(channel));
     });
-    await subscriber.connect();
-    return {
-      subscribe: channel => subscriber.subscribe(channel),
-      unsubscribe: channel => subscriber.unsubscribe(channel),
-      close: () => {
-        subscriber.disconnect();
-      },
-    };
-  };
+    connection.unref?.();
+    const opening = connection.connect().then(() => {
+      // That of node-redis reports no error when it was closed meanwhile.
+      if (connection.isReady === false) throw new Error('Redis has not accepted a connection for notifications');
+      return connection;
+    });
+    opening.catch(end);
+    return opening;
+  }
+
+  /** Ends the subscription to a channel, unless someone has come to wait meanwhile. */
+  private async leave(channel: string): Promise<void> {
+    const connection = await this.connection;
+    if (!this.watchers.has(channel)) await connection?.unsubscribe(channel, ...this.listener);
+  }
+}
+
+function close(connection: Connection): void {
+  if (!connection.destroy) connection.disconnect();
+  else if (connection.isOpen) connection.destroy();
+}

@@ -1,9 +1,7 @@
 import { checkOptions, text, type Rule } from '../../../options/check';
-import type { Acquisition, LeaseStore } from '../../leases/lease-store';
+import type { LeaseStore } from '../../leases/lease-store';
 import { isKeyvLike, prefixFor } from '../keyv-like';
-import { borrow, borrowFrom, type BorrowedClient, type RedisClient } from './client';
-import { scripts } from './scripts';
-import { Subscriber } from './subscriber';
+import { BorrowedClient, isRedisClient, isSingle, Subscriber, type RedisClient } from './client';
 
 /** Options of {@link redisLeases}. */
 export interface RedisLeasesOptions {
@@ -21,13 +19,12 @@ const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = { prefix: text }
  * Makes leases on Redis, Valkey or a server that speaks their protocol and runs their scripts: one holder for each key
  * among all processes that use the same server.
  * @param client of the application, which connects it and closes it last.
- * @throws TypeError for a value that is not a client, or is a subscriber, an unknown option, or an invalid value.
+ * @throws TypeError for a value that is not a client, an unknown option, or an invalid value.
  */
 export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {}): LeaseStore {
   checkOptions('redisLeases', options, rules);
-  const borrowed = borrow(client);
-  if (!borrowed) throw notAClient(client);
-  return new RedisLeases(borrowed, options.prefix ?? prefixFor('lease'));
+  if (!isRedisClient(client)) throw notAClient(client);
+  return leasesOver(new BorrowedClient(client), options.prefix ?? prefixFor('lease'));
 }
 
 /**
@@ -35,73 +32,23 @@ export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {
  * @returns undefined for other adapters.
  */
 export function redisLeasesFor(adapter: object, namespace: string | undefined): LeaseStore | undefined {
-  const borrowed = borrowFrom(adapter);
-  return borrowed && new RedisLeases(borrowed, prefixFor('lease', namespace));
-}
-
-/** Shared by every copy of this module. An application's own lease store may have members with any plain name. */
-const CLOSED = Symbol.for('bindonce.leases.closed');
-
-/** Refuses a call of a Keyv that would open its closed client again. @throws Error if the client is closed. */
-export function refuseIfClosed(leases: LeaseStore & { readonly [CLOSED]?: boolean }): void {
-  if (leases[CLOSED] === true)
-    throw new Error(
-      'The client of the store is closed. Close it only when server.close() has finished and all handlers have ended.',
-    );
+  const borrowed = BorrowedClient.of(adapter);
+  return borrowed && leasesOver(borrowed, prefixFor('lease', namespace));
 }
 
 /** The number of the last question to Redis. */
 let questions = 0;
 
-class RedisLeases implements LeaseStore {
-  readonly watch?: (key: string, onChange: () => void) => Promise<() => void>;
-
-  constructor(
-    private readonly client: BorrowedClient,
-    private readonly prefix: string,
-  ) {
-    if (!client.openSubscriptions) return;
-    const subscriber = new Subscriber(client.openSubscriptions);
-    client.onEnd(() => {
-      subscriber.close();
-    });
-    this.watch = (key, onChange) => subscriber.watch(prefix + key, onChange);
-  }
-
-  /** True while the client is closed. */
-  get [CLOSED](): boolean {
-    return this.client.isClosed;
-  }
-
-  async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    const [kind, ...rest] = (await this.run('acquire', key, token, String(ms))).split(' ');
-    if (kind === 'acquired') return { kind };
-    if (kind === 'done') return { kind, token: rest.join(' ') };
-    const [msLeft, ...holder] = rest;
-    return { kind: 'running', msLeft: Math.max(0, Number(msLeft)), token: holder.join(' ') };
-  }
-
-  async renew(key: string, token: string, ms: number): Promise<boolean> {
-    return (await this.run('renew', key, token, String(ms))) === '1';
-  }
-
-  async complete(key: string, token: string, ms: number): Promise<boolean> {
-    return (await this.run('complete', key, token, this.prefix + key, String(ms))) === '1';
-  }
-
-  async release(key: string, token: string): Promise<boolean> {
-    return (await this.run('release', key, token, this.prefix + key)) === '1';
-  }
-
+function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
   /**
    * Runs a step. A client can lose count of its answers when a connection breaks, as node-redis 5 does: from then on,
    * each command gets the answer to another. So an answer counts only if it names the token and the number of this
    * question.
    * @throws Error for the answer to another question.
    */
-  private async run(step: keyof typeof scripts, key: string, token: string, ...args: string[]): Promise<string> {
+  async function ask(step: keyof typeof scripts, key: string, token: string, ...args: unknown[]): Promise<string> {
     const number = String(++questions);
-    const answer = String(await this.client.evaluate(scripts[step], this.prefix + key, [number, token, ...args]));
+    const answer = String(await borrowed.evaluate(scripts[step], prefix + key, [number, token, ...args.map(String)]));
     const named = `${token} ${number} `;
     // The answer may be the response of another customer, so the error does not quote it.
     if (!answer.startsWith(named))
@@ -111,6 +58,22 @@ class RedisLeases implements LeaseStore {
       );
     return answer.slice(named.length);
   }
+  const leases: LeaseStore = {
+    async acquire(key, token, ms) {
+      const [kind, ...rest] = (await ask('acquire', key, token, ms)).split(' ');
+      if (kind === 'acquired') return { kind };
+      if (kind === 'done') return { kind, token: rest.join(' ') };
+      const [msLeft, ...holder] = rest;
+      return { kind: 'running', msLeft: Math.max(0, Number(msLeft)), token: holder.join(' ') };
+    },
+    renew: async (key, token, ms) => (await ask('renew', key, token, ms)) === '1',
+    complete: async (key, token, ms) => (await ask('complete', key, token, prefix + key, ms)) === '1',
+    release: async (key, token) => (await ask('release', key, token, prefix + key)) === '1',
+  };
+  const { client } = borrowed;
+  if (!isSingle(client)) return leases;
+  const subscriber = new Subscriber(client);
+  return { ...leases, watch: (key, onChange) => subscriber.watch(prefix + key, onChange) };
 }
 
 /** Names the value, but quotes no text: the URL of a server has its password. */
@@ -126,3 +89,50 @@ function notAClient(given: unknown): TypeError {
       'For example: createClient({ url }) of redis, or new Redis(url) of ioredis.',
   );
 }
+
+/** Makes a script that names the question in its answer: ARGV[2] is the token, ARGV[1] a number of the question. */
+const answering = (step: string): string => `local function step()
+${step}
+end
+return ARGV[2] .. ' ' .. ARGV[1] .. ' ' .. step()`;
+
+/**
+ * The steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua"). A lease is the
+ * string `r:<token>` (running) or `d:<token>` (done) with an expiry; its key is KEYS[1]. Every answer is one text,
+ * because clients may convert numbers. A notification that the run has ended goes to a channel. It may fail, for a user
+ * who may not publish there: waiters poll.
+ */
+const scripts = {
+  /**
+   * ARGV: number, token, ms. Answers `acquired`, `done <token>` or `running <ms left> <token>`. What none of these
+   * scripts writes keeps the key in use, by a token that cannot be one.
+   */
+  acquire: answering(`local held = redis.call('GET', KEYS[1])
+if not held or held == 'r:' .. ARGV[2] then
+  redis.call('SET', KEYS[1], 'r:' .. ARGV[2], 'PX', ARGV[3])
+  return 'acquired'
+end
+local state = string.sub(held, 1, 2)
+local token = string.sub(held, 3)
+if state == 'd:' then return 'done ' .. token end
+if state ~= 'r:' then return 'running 0 ' .. held .. ' (no lease)' end
+return 'running ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. token`),
+
+  /** ARGV: number, token, ms. */
+  renew: answering(`if redis.call('GET', KEYS[1]) ~= 'r:' .. ARGV[2] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[3])`),
+
+  /** ARGV: number, token, channel, ms. An expired lease that no other token has taken may be completed. */
+  complete: answering(`local held = redis.call('GET', KEYS[1])
+if held and string.sub(held, 3) ~= ARGV[2] then return 0 end
+redis.call('SET', KEYS[1], 'd:' .. ARGV[2], 'PX', ARGV[4])
+redis.pcall('PUBLISH', ARGV[3], 'done')
+return 1`),
+
+  /** ARGV: number, token, channel. */
+  release: answering(`local held = redis.call('GET', KEYS[1])
+if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end
+redis.call('DEL', KEYS[1])
+redis.pcall('PUBLISH', ARGV[3], 'released')
+return 1`),
+} as const;

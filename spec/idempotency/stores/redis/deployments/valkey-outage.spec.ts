@@ -89,13 +89,4 @@ describe('an application on @keyv/valkey whose server is away', () => {
     expect(await shop.outcomeInTheEnd('during')).toBe('ran');
     expect(shop.runs.filter(key => key === 'during')).toHaveLength(1);
   });
-
-  it('while it hangs answers 503 in time, and a call that it carries out late blocks no request', async () => {
-    await open();
-    expect(await shop.outcomeInTheEnd('before')).toBe('ran');
-    redis.pause();
-    await refusedInTime('hanging');
-    redis.resume();
-    expect(await shop.outcomeInTheEnd('hanging')).toBe('ran');
-  });
 });

@@ -1,0 +1,343 @@
+import express from 'express';
+import fc from 'fast-check';
+import {
+  BigNumber,
+  bind,
+  bindRequest,
+  decimal,
+  dto,
+  field,
+  file,
+  fromBody,
+  fromClaim,
+  fromForm,
+  fromHeader,
+  fromQuery,
+  int,
+  lazy,
+  list,
+  nullable,
+  oneOf,
+  optional,
+  partial,
+  record,
+  serializerContext,
+  string,
+  type AnyType,
+  type BindingOptions,
+  type Claims,
+  type DtoClass,
+  type Fail,
+  type Infer,
+} from '../../../lib';
+import { ask, problemIn, type Sent } from '../../support/ask';
+import { documentOf } from '../../support/described';
+import { holds, type Equal } from '../../types/equal';
+
+class Card extends dto({ cardNumber: string.with({ minLength: 4 }), holder: optional(string) }) {}
+class Iban extends dto({ iban: string, amount: decimal, legs: list(int) }) {
+  static check({ iban }: Iban, fail: Fail<Iban>): void {
+    if (!iban.startsWith('DE')) fail('iban', 'must be a German one');
+  }
+}
+class Cash extends dto({}) {}
+const payment = oneOf('payKind', { card: Card, iban: Iban, cash: Cash });
+class Pay extends dto({ payment }) {}
+class Many extends dto({
+  all: list(payment),
+  byName: optional(record(payment)),
+  none: nullable(optional(payment)),
+  spare: optional(payment),
+}) {}
+class Body extends dto({ payment: fromBody(payment) }) {}
+class Form extends dto({ pay: fromForm(payment) }) {}
+class Query extends dto({ pay: fromQuery(payment) }) {}
+class InForm extends dto({ it: fromForm(Many) }) {}
+class InQuery extends dto({ it: fromQuery(Many) }) {}
+class Claimed extends dto({ pay: fromClaim(payment), other: fromHeader(optional(payment), { name: 'X-Pay' }) }) {}
+
+/** What was bound, as JSON, or the failures. */
+async function bound(Dto: AnyType, sent: Sent, options: BindingOptions = {}): Promise<unknown> {
+  const claims = (): Claims => ({ pay: { payKind: 'card', cardNumber: '4111' } });
+  const app = express();
+  app.post('/', bindRequest(Dto, { allowFormData: { urlEncoded: true }, claims, ...options }), (req, res) => {
+    res.json(req.dto);
+  });
+  const response = await ask(app, sent);
+  const errors = problemIn(response)?.errors;
+  return errors?.map(one => `${one.name}: ${one.detail}`) ?? (JSON.parse(response.text) as unknown);
+}
+
+const CARD = { payKind: 'card', cardNumber: '4111' };
+const IBAN = { payKind: 'iban', iban: 'DE1', amount: '4.5', legs: [1, 2] };
+const CASH = { payKind: 'cash' };
+const FIELDS = 'payKind=iban&IBAN=DE1&amount=4.50&legs=1&legs=2';
+
+it.each<[string, AnyType, Sent, unknown]>([
+  ['JSON', Pay, { json: { payment: { ...CARD, more: 1 } } }, { payment: CARD }],
+  ['JSON, a class without properties', Pay, { json: { payment: CASH } }, { payment: CASH }],
+  ['the whole body', Body, { json: IBAN }, { payment: IBAN }],
+  ['the whole body, which is the dto', payment, { json: IBAN }, IBAN],
+  ['JSON, below lists and records', Many, { json: { all: [CARD, CASH], byName: { a: IBAN }, none: null } }, 'same'],
+  ['text of a form', Pay, { form: `payment=${JSON.stringify(CARD)}` }, { payment: CARD }],
+  ['text of a query', Pay, { path: `/?payment=${JSON.stringify(CARD)}` }, { payment: CARD }],
+  ['several texts', Many, { path: `/?all=${JSON.stringify(CARD)}&all=${JSON.stringify(CASH)}` }, { all: [CARD, CASH] }],
+  ['a whole form', Form, { form: FIELDS }, { pay: IBAN }],
+  ['a whole query', Query, { path: `/?${FIELDS}` }, { pay: IBAN }],
+  ['a claim and a header', Claimed, { headers: { 'X-Pay': JSON.stringify(CASH) } }, { pay: CARD, other: CASH }],
+  [
+    'names of a form',
+    InForm,
+    { form: 'all[0][payKind]=card&all[0][cardNumber]=4111&byName.x.payKind=cash&spare.payKind=cash' },
+    { it: { all: [CARD], byName: { x: CASH }, spare: CASH } },
+  ],
+  ['names of a query that are not its own', InQuery, { path: '/?spare.other=1' }, { it: { all: [] } }],
+])('one of several classes is read from %s', async (_source, Dto, sent, expected) => {
+  const { json } = sent as { readonly json?: unknown };
+  expect(await bound(Dto, sent)).toEqual(expected === 'same' ? json : expected);
+});
+
+const NONE = 'is not one of card, iban, cash.';
+it.each<[string, AnyType, Sent, readonly string[]]>([
+  [
+    'the named branch',
+    Pay,
+    { json: { payment: { payKind: 'iban', cardNumber: 1, legs: ['x'] } } },
+    ['payment.iban: A value is required.', 'payment.amount: A value is required.', expect.stringContaining('legs[0]')],
+  ],
+  [
+    'rules of the branch',
+    Pay,
+    { json: { payment: { ...CARD, cardNumber: '4' } } },
+    [expect.stringContaining('4 char')],
+  ],
+  ['its static check', Pay, { json: { payment: { ...IBAN, iban: 'X' } } }, ['payment.iban: must be a German one']],
+  [
+    'no tag',
+    Pay,
+    { json: { payment: { iban: 1 } } },
+    ['payment.payKind: A value is required, one of card, iban, cash.'],
+  ],
+  ['another tag', Pay, { json: { payment: { payKind: 'Card' } } }, [`payment.payKind: The value "Card" ${NONE}`]],
+  [
+    'a tag of another type',
+    Pay,
+    { json: { payment: { payKind: ['card'] } } },
+    [`payment.payKind: The value […] ${NONE}`],
+  ],
+  ['an inherited tag', Pay, { json: { payment: { payKind: 'constructor' } } }, [expect.stringContaining(NONE)]],
+  ['no object', Pay, { json: { payment: 'card' } }, ['payment: The value "card" is not a JSON object.']],
+  ['nothing', Pay, { json: {} }, ['payment: A value is required.']],
+  ['no whole body', Body, {}, ['payment: A JSON body is required.']],
+  ['the whole body', Body, { json: {} }, ['payKind: A value is required, one of card, iban, cash.']],
+  ['no name of a form', Form, { form: 'iban=1' }, ['payKind: A value is required, one of card, iban, cash.']],
+  [
+    'two tags in names',
+    Form,
+    { form: 'payKind=card&payKind=iban' },
+    ['payKind: There are 2 values where one is expected.'],
+  ],
+  ['an item', InQuery, { path: '/?all[3].payKind=card' }, ['all[3].cardNumber: A value is required.']],
+  ['no item named', InQuery, { path: '/?all[].payKind=card' }, [expect.stringContaining('all')]],
+  ['an optional one', InForm, { form: 'spare.holder=Ann' }, [expect.stringContaining('spare.payKind: A value is')]],
+])('failures: %s', async (_case, Dto, sent, expected) => {
+  expect(await bound(Dto, sent)).toEqual(expected);
+});
+
+it('the value is an instance of its class with the tag, and its type narrows', async () => {
+  const { payment: made } = await bind(Pay, { body: { payment: CARD } });
+  expect([made instanceof Card, { ...made }]).toEqual([true, CARD]);
+  holds<
+    Equal<typeof made, (Card & { payKind: 'card' }) | (Iban & { payKind: 'iban' }) | (Cash & { payKind: 'cash' })>
+  >();
+  holds<Equal<Infer<typeof payment>, typeof made>>();
+  const shown = (): string => {
+    switch (made.payKind) {
+      case 'card':
+        return made.cardNumber;
+      case 'iban':
+        return made.amount.toFixed();
+      case 'cash':
+        return made.payKind;
+    }
+  };
+  expect(shown()).toBe('4111');
+});
+
+it('with unknownNames: refuse, the tag is known, and the names of the branch, no others', async () => {
+  const refuse = { unknownNames: 'refuse' } as const;
+  const json = { payment: { ...CARD, iban: 'DE1' } };
+  expect(await bound(Pay, { json }, refuse)).toEqual(['payment.iban: No property takes this name.']);
+  expect(await bound(Pay, { json: { payment: CARD } }, refuse)).toEqual({ payment: CARD });
+  const form = 'spare.payKind=card&spare.cardNumber=4111&spare.iban=1&all[0].payKind=cash&x=1';
+  expect(await bound(InForm, { form }, refuse)).toEqual([
+    'spare.iban: No property takes this name.',
+    'x: No property takes this name.',
+  ]);
+  // A wrong tag is one failure.
+  expect(await bound(Form, { form: 'payKind=x&iban=1&y=1' }, refuse)).toEqual([`payKind: The value "x" ${NONE}`]);
+});
+
+it('the tag has a JSON name like any property; a response has it, and the declared properties only', async () => {
+  const options = { propertyNamingPolicy: 'snake_case', responses: { 200: list(payment) } } as const;
+  const context = serializerContext({ request: payment, ...options });
+  expect(await context.read('{"pay_kind":"card","card_number":"4111"}')).toEqual(CARD);
+  const write = (value: unknown): string => context.write(200, [value]);
+  expect(write({ ...IBAN, amount: new BigNumber('4.50'), secret: 1 })).toBe(
+    '[{"pay_kind":"iban","iban":"DE1","amount":4.5,"legs":[1,2]}]',
+  );
+  expect(write({ toJSON: () => CASH })).toBe('[{"pay_kind":"cash"}]');
+  expect(() => write({ cardNumber: '4111' })).toThrow(
+    'The response is declared as Card or Iban or Cash, but the handler passed an object whose payKind is none of ' +
+      'card, iban, cash.',
+  );
+  // Without a declared response, too: the value is an instance of a class that does not declare the tag.
+  expect(await bound(payment, { json: { pay_kind: 'cash' } }, { propertyNamingPolicy: 'snake_case' })).toEqual({
+    pay_kind: 'cash',
+  });
+});
+
+class Leaf extends dto({ value: int }) {}
+class Branch extends dto({ left: lazy((): AnyType => tree), right: lazy((): AnyType => tree) }) {}
+const tree = oneOf('is', { leaf: Leaf, branch: Branch });
+
+it('a class may contain the type itself; partial leaves it optional', async () => {
+  const leaf = { is: 'leaf', value: 1 };
+  const json = { is: 'branch', left: leaf, right: { is: 'branch', left: leaf, right: leaf } };
+  expect(await bound(tree, { json })).toEqual(json);
+  expect(await bound(partial(Pay), { json: {} })).toEqual({});
+});
+
+class Photo extends dto({ picture: file }) {}
+class Link extends dto({ href: string, notes: optional(list(int)) }) {}
+class Attach extends dto({ it: fromForm(oneOf('is', { photo: Photo, link: Link })) }) {}
+
+it('files of a branch are read from a form, JSON files of another one as JSON', async () => {
+  const app = express();
+  app.post('/', bindRequest(Attach, { allowFormData: true }), (req, res) => {
+    const { it } = req.dto;
+    res.json(it.is === 'photo' ? it.picture.size : it.notes);
+  });
+  const picture = new File(['x'], 'a.png', { type: 'image/png' });
+  const json = new File(['[1, 2]'], 'a.json', { type: 'application/json' });
+  const photo = await ask(app, {
+    multipart: [
+      ['is', 'photo'],
+      ['picture', picture],
+    ],
+  });
+  const link = await ask(app, {
+    multipart: [
+      ['is', 'link'],
+      ['href', '/'],
+      ['notes', json],
+    ],
+  });
+  expect([photo.text, link.text]).toEqual(['1', '[1,2]']);
+});
+
+it('the API description says which classes there are, each with its tag', () => {
+  const app = express();
+  const responses = { 200: payment };
+  app.post('/', bindRequest(Pay, { responses, propertyNamingPolicy: 'snake_case' }), () => undefined);
+  app.get('/', bindRequest(Query), () => undefined);
+  const { paths, components } = documentOf(app) as unknown as {
+    readonly paths: { readonly '/': Record<'post' | 'get', Record<string, unknown>> };
+    readonly components: { readonly schemas: Record<string, unknown> };
+  };
+  const refs = {
+    card: '#/components/schemas/Card',
+    iban: '#/components/schemas/Iban',
+    cash: '#/components/schemas/Cash',
+  };
+  const union = {
+    oneOf: Object.values(refs).map($ref => ({ $ref })),
+    discriminator: { propertyName: 'pay_kind', mapping: refs },
+  };
+  expect(paths['/'].post['requestBody']).toMatchObject({
+    content: { 'application/json': { schema: { properties: { payment: union } } } },
+  });
+  expect(components.schemas).toMatchObject({
+    Card: {
+      properties: { pay_kind: { type: 'string', enum: ['card'] }, card_number: { type: 'string', minLength: 4 } },
+      required: ['pay_kind', 'card_number'],
+    },
+    Cash: { properties: { pay_kind: { type: 'string', enum: ['cash'] } }, required: ['pay_kind'] },
+  });
+  expect(JSON.stringify(paths['/'].post['responses'])).toContain('"discriminator":{"propertyName":"pay_kind"');
+  expect(paths['/'].get['parameters']).toMatchObject([
+    { name: 'pay', in: 'query', explode: true, schema: { oneOf: [{ required: ['payKind', 'cardNumber'] }, {}, {}] } },
+  ]);
+});
+
+class Tagged extends dto({ kind: string, number: string }) {}
+class Getter extends dto({ number: string }) {
+  get kind(): string {
+    return 'x';
+  }
+}
+class SameJson extends dto({ type: field(string, { jsonPropertyName: 'kind' }) }) {}
+
+it.each<[string, () => unknown, string]>([
+  [
+    'a class with the tag',
+    () => oneOf('kind', { a: Card, b: Tagged }),
+    'oneOf: "b": Tagged has a property kind itself',
+  ],
+  ['a getter', () => oneOf('kind', { a: Getter }), 'oneOf: "a": Getter has a property kind itself'],
+  ['no class', () => oneOf('kind', { a: int as unknown as DtoClass<object> }), 'oneOf: "a" is no dto class'],
+  ['no classes', () => oneOf('kind', {}), 'oneOf takes the name of the property'],
+  ['arguments in the wrong order', () => oneOf({ a: Card } as never, 'kind' as never), 'oneOf takes the name'],
+  [
+    'the same JSON name',
+    () => bindRequest(dto({ v: oneOf('kind', { a: SameJson }) })),
+    'SameJson.kind and SameJson.type have the same JSON name, "kind".',
+  ],
+  [
+    'a class with a claim',
+    () => bindRequest(dto({ v: oneOf('kind', { a: dto({ c: fromClaim(string) }) }) })),
+    'fromClaim binds only at the root of a request',
+  ],
+  ['files in JSON', () => bindRequest(dto({ v: oneOf('kind', { a: Photo }) })), 'it contains a file (Photo.picture)'],
+])('a mistake is an error when it is declared: %s', (_case, declare, message) => {
+  expect(declare).toThrow(message);
+});
+
+/** Every value, written in each way, comes back equal. */
+it('a random value comes back as it was sent, in JSON, in text and in names', async () => {
+  const number = fc.stringMatching(/^[a-z\d]{4,6}$/);
+  const one = fc.oneof(
+    fc.record({ payKind: fc.constant('card'), cardNumber: number, holder: number }),
+    fc.record({
+      payKind: fc.constant('iban'),
+      iban: number.map(text => `DE${text}`),
+      amount: fc.nat(),
+      legs: fc.array(fc.nat(9), { minLength: 1 }),
+    }),
+    fc.constant({ payKind: 'cash' }),
+  );
+  const dtos = fc.record({
+    all: fc.array(one, { minLength: 1 }),
+    byName: fc.dictionary(number, one, { minKeys: 1 }),
+    spare: one,
+  });
+  const pairsOf = (name: string, value: unknown): [string, string][] =>
+    typeof value !== 'object'
+      ? [[name, String(value)]]
+      : Object.entries(value as object).flatMap(([key, below]) =>
+          pairsOf(name === '' ? key : `${name}[${key}]`, below),
+        );
+  await fc.assert(
+    fc.asyncProperty(dtos, fc.nat(2), async (dto, way) => {
+      const texts = Object.entries(dto).map(([name, value]): [string, string] => [name, JSON.stringify(value)]);
+      const made = await [
+        () => bind(Many, { body: dto }),
+        () => bind(Many, { query: texts }),
+        async () => (await bind(InQuery, { query: pairsOf('', dto) })).it,
+      ][way]?.();
+      const written = serializerContext({ responses: { 200: Many } }).write(200, made);
+      expect(JSON.parse(written)).toEqual(dto);
+    }),
+    { numRuns: 100 },
+  );
+});

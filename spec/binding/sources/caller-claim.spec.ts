@@ -1,0 +1,214 @@
+import type { RequestHandler } from 'express';
+import { z } from 'zod';
+import {
+  bool,
+  dateTime,
+  dto,
+  fromClaim,
+  guid,
+  int,
+  list,
+  long,
+  nullable,
+  string,
+  type AnyType,
+  type Claims,
+  type Property,
+} from '../../../lib';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
+
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+class Caller extends dto({
+  userId: fromClaim(guid, { name: 'sub' }),
+  level: fromClaim(int),
+  admin: fromClaim(bool, { required: false, fallback: false }),
+}) {}
+
+it('a claim that is an empty array is missing, and no value that the client sends replaces it', async () => {
+  class Loose extends dto({
+    v: fromClaim(string, { required: false }),
+    all: fromClaim(list(string)),
+    any: fromClaim(z.any()),
+  }) {}
+  const { dto: bound } = await bind(Loose, { path: '/?v=forged' }, { user: { v: [], all: [], any: [] } });
+  expect(bound).toEqual({ all: [], any: [] });
+});
+
+const forged: readonly [string, Sent][] = [
+  ['the JSON body', { json: { userId: ID, sub: ID, level: 9, admin: true } }],
+  ['the query', { path: `/?userId=${ID}&sub=${ID}&level=9&admin=true` }],
+  [
+    'a form',
+    {
+      form: [
+        ['userId', ID],
+        ['sub', ID],
+        ['level', '9'],
+        ['admin', 'true'],
+      ],
+    },
+  ],
+  [
+    'headers and cookies',
+    { headers: { userId: ID, sub: ID, level: '9', admin: 'true', Cookie: `sub=${ID}; level=9` } },
+  ],
+];
+
+it.each(forged)('a required claim cannot be set from %s', async (_source, sent) => {
+  const options = { allowFormData: { urlEncoded: true } } as const;
+  expect((await bind(Caller, sent, options)).errors.map(({ name, in: source }) => [name, source])).toEqual([
+    ['sub', 'claim'],
+    ['level', 'claim'],
+  ]);
+  expect((await bind(Caller, sent, { ...options, user: { sub: ID, level: 3 } })).dto).toEqual({ userId: ID, level: 3 });
+});
+
+describe('where the principal is', () => {
+  class Who extends dto({ sub: fromClaim(string), iat: fromClaim(dateTime, { required: false }) }) {}
+
+  it.each<[string, object]>([
+    ['req.auth.payload', { auth: { payload: { sub: 'a' }, header: {}, token: 't' }, user: { sub: 'b' } }],
+    ['req.auth', { auth: { sub: 'a' }, user: { sub: 'b' } }],
+    ['req.user', { user: { sub: 'a' } }],
+  ])('%s', async (_where, principal) => {
+    expect(
+      (
+        await bind(
+          Who,
+          {},
+          {
+            before: [
+              (req, _res, next) => {
+                Object.assign(req, principal);
+                next();
+              },
+            ],
+          },
+        )
+      ).dto?.sub,
+    ).toBe('a');
+  });
+
+  it('or where the application says', async () => {
+    const claims = (req: object): Claims | undefined => (req as { session?: { claims?: Claims } }).session?.claims;
+    expect(
+      (
+        await bind(
+          Who,
+          {},
+          {
+            claims,
+            user: { sub: 'b' },
+            before: [
+              (req, _res, next) => {
+                Object.assign(req, { session: { claims: { sub: 'a' } } });
+                next();
+              },
+            ],
+          },
+        )
+      ).dto?.sub,
+    ).toBe('a');
+    expect((await bind(Who, {}, { claims, user: { sub: 'b' } })).status).toBe(400);
+  });
+
+  it("is asked once the request is there, and an error in it is the application's", async () => {
+    const { status, response } = await bind(
+      Who,
+      {},
+      {
+        claims: () => {
+          throw new Error('no key set');
+        },
+      },
+    );
+    expect([status, response.text]).toEqual([500, 'no key set']);
+  });
+});
+
+describe('claims', () => {
+  class User {
+    constructor(private readonly account: { id: string; level: number }) {}
+    get sub(): string {
+      return this.account.id;
+    }
+    get Level(): number {
+      return this.account.level;
+    }
+  }
+
+  it("can be the getters of a user's class, under their exact names, but not the members of every object", async () => {
+    class Who extends dto({ userId: fromClaim(guid, { name: 'sub' }), level: fromClaim(int, { name: 'Level' }) }) {}
+    class Odd extends dto({ made: fromClaim(string, { name: 'constructor' }) }) {}
+    const before: RequestHandler[] = [
+      (req, _res, next) => {
+        Object.assign(req, { user: new User({ id: ID, level: 3 }) });
+        next();
+      },
+    ];
+    expect((await bind(Who, {}, { before })).dto).toEqual({ userId: ID, level: 3 });
+    expect((await bind(Odd, {}, { before })).errors).toEqual([
+      { name: 'constructor', in: 'claim', detail: 'The caller does not have this claim.' },
+    ]);
+  });
+
+  it('can be a Date, which is the text that it is in JSON', async () => {
+    class Since extends dto({
+      when: fromClaim(dateTime, { name: 'since' }),
+      text: fromClaim(string, { name: 'since' }),
+    }) {}
+    const since = new Date('2026-11-21T08:30:00.000Z');
+    expect((await bind(Since, {}, { user: { since } })).dto).toEqual({ when: since, text: '2026-11-21T08:30:00.000Z' });
+  });
+
+  it.each<[string, AnyType, unknown, unknown]>([
+    ['an object', dto({ city: string }), { city: 'x' }, { city: 'x' }],
+    ['a number that a parser may have rounded elsewhere', long, 1234567890123456, 1234567890123456n],
+    ['a Date', dateTime, new Date(0), new Date(0)],
+    ['a class that is text in JSON', string, { toJSON: () => 'a1' }, 'a1'],
+  ])('can be an array of one, whatever is in it: %s', async (_what, type, value, expected) => {
+    class Both extends dto({ v: fromClaim(type), all: fromClaim(list(type), { name: 'v' }) }) {}
+    const one = (await bind(Both, {}, { user: { v: [value] } })).dto;
+    expect(one).toEqual({ v: expected, all: [expected] });
+    expect(one).toEqual((await bind(Both, {}, { user: { v: value } })).dto);
+  });
+
+  it.each<[string, Claims]>([
+    ['before', { sub: 'exact', SUB: 'other', Sub: 'third' }],
+    ['after', { Sub: 'third', SUB: 'other', sub: 'exact' }],
+    ['between', { SUB: 'other', sub: 'exact', Sub: 'third' }],
+  ])('that differ in case only: the exact one wins, %s the others', async (_where, user) => {
+    class Both extends dto({ lower: fromClaim(string, { name: 'sub' }), upper: fromClaim(string, { name: 'SUB' }) }) {}
+    expect((await bind(Both, {}, { user })).dto).toEqual({ lower: 'exact', upper: 'other' });
+  });
+});
+
+describe('a claim that the caller has is not replaced by what the client sends', () => {
+  it.each<[string, Property<unknown>, unknown, unknown]>([
+    [
+      'read as undefined by a schema',
+      fromClaim(z.enum(['admin']).optional().catch(undefined), { required: false }),
+      'user',
+      undefined,
+    ],
+    [
+      'read as undefined later',
+      fromClaim(
+        z.string().transform(async () => Promise.resolve(undefined)),
+        { required: false },
+      ),
+      'user',
+      undefined,
+    ],
+    ['empty', fromClaim(int, { required: false }), '', undefined],
+    ['null, where the type takes it', fromClaim(nullable(int), { required: false }), null, null],
+  ])('%s', async (_how, property, claimed, expected) => {
+    class Who extends dto({ role: property }) {}
+    for (const role of ['admin', 9]) {
+      const { status, dto: bound } = await bind(Who, { json: { role } }, { user: { role: claimed } });
+      if (status === 200) expect(bound?.role).toBe(expected);
+      else expect(status).toBe(400);
+    }
+  });
+});

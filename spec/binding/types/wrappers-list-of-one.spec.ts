@@ -1,0 +1,159 @@
+import express, { type RequestHandler } from 'express';
+import multer from 'multer';
+import {
+  dto,
+  enumOf,
+  fromClaim,
+  fromForm,
+  fromHeader,
+  fromQuery,
+  guid,
+  int,
+  list,
+  queryParam,
+  string,
+  type AnyType,
+} from '../../../lib';
+import { z } from 'zod';
+import { bind, urlEncoded } from '../../support/one-endpoint';
+
+class Line extends dto({ sku: string }) {}
+
+/** What a claim is bound as, or the status of the refusal. */
+async function claimed(type: AnyType, value: unknown): Promise<unknown> {
+  class Caller extends dto({ v: fromClaim(type) }) {}
+  const { status, dto: bound } = await bind(Caller, {}, { user: { v: value } });
+  return status === 200 ? bound?.v : status;
+}
+
+/** What the same names are bound as in a query, in a form, and below fromQuery. */
+async function named(type: AnyType, names: string): Promise<unknown[]> {
+  class Flat extends dto({ v: type }) {}
+  class Nested extends dto({ all: fromQuery(Flat) }) {}
+  const path = `/?${names.replaceAll(/[^\w=&%+]/g, encodeURIComponent)}`;
+  const outcomes = [await bind(Flat, { method: 'GET', path }), await bind(Flat, { form: path.slice(2) }, urlEncoded)];
+  const { status, dto: nested } = await bind(Nested, { method: 'GET', path });
+  return [
+    ...outcomes.map(({ status, dto: bound }) => (status === 200 ? bound?.v : status)),
+    status === 200 ? nested?.all.v : status,
+  ];
+}
+
+const threeTimes = (value: unknown): unknown[] => [value, value, value];
+
+describe('a claim that is an array is its elements', () => {
+  it.each<[string, AnyType, unknown, unknown]>([
+    ['one group with a comma', list(string), ['guests,admin'], ['guests,admin']],
+    ['an LDAP name', list(string), ['cn=admin,dc=example'], ['cn=admin,dc=example']],
+    ['one text in brackets', list(string), ['[dev] team'], ['[dev] team']],
+    ['one text that is a JSON array', list(string), ['["a","b"]'], ['["a","b"]']],
+    ['one text in braces', list(string), ['{a},{b}'], ['{a},{b}']],
+    ['one empty text', list(string), [''], ['']],
+    ['no element', list(string), [], []],
+    ['null', list(string), [null], 400],
+    ['null beside a text', list(string), ['a', null], 400],
+    ['one number with a comma', list(int), ['1,2'], 400],
+    ['a list of lists, whose one element is one text', list(list(string)), ['a,b'], [['a', 'b']]],
+    ['a schema', z.array(z.string()), ['guests,admin'], ['guests,admin']],
+    ['a list of schemas', list(z.string()), ['guests,admin'], ['guests,admin']],
+    ['one element for a scalar', int, ['7'], 7],
+  ])('%s', async (_what, type, value, expected) => {
+    expect(await claimed(type, value)).toEqual(expected);
+  });
+
+  it('while one text is split at its commas, or read as JSON', async () => {
+    expect([
+      await claimed(list(string), 'a,b'),
+      await claimed(list(string), '["a,b"]'),
+      await claimed(list(int), '[1,2]'),
+    ]).toEqual([['a', 'b'], ['a,b'], [1, 2]]);
+  });
+});
+
+it.each<[string, AnyType, string, unknown]>([
+  ['empty brackets', list(string), 'v[]=Oslo, Norway', ['Oslo, Norway']],
+  ['an index', list(string), 'v[0]=a,b', ['a,b']],
+  ['an index that is not the first', list(string), 'v[3]=a,b', ['a,b']],
+  ['empty brackets, with JSON', list(string), 'v[]=["a","b"]', ['["a","b"]']],
+  ['an index, with a number', list(int), 'v[0]=1,2', 400],
+  ['empty brackets, with a JSON object', list(Line), 'v[]={"sku":"a"}', [{ sku: 'a' }]],
+  ['an index, with a JSON object', list(Line), 'v[0]={"sku":"a"}', [{ sku: 'a' }]],
+  ['an index, with two JSON objects', list(Line), 'v[0]={"sku":"a"},{"sku":"b"}', 400],
+  ['an index, of a list in a list', list(list(int)), 'v[0]=1,2', [[1, 2]]],
+  ['empty brackets, of a schema', z.array(z.string()), 'v[]=Oslo, Norway', ['Oslo, Norway']],
+])('a name that says that it is a collection has one item: %s', async (_what, type, names, expected) => {
+  expect(await named(type, names)).toEqual(threeTimes(expected));
+});
+
+describe.each<[string, 'form' | 'multipart', RequestHandler]>([
+  ['express.urlencoded({ extended: true })', 'form', express.urlencoded({ extended: true })],
+  ['multer', 'multipart', multer().none()],
+])('behind %s, a name that says that it is a collection has one item', (_what, kind, parser) => {
+  it.each<[string, AnyType, string, string, unknown]>([
+    ['empty brackets', list(string), 'v[]', 'Oslo, Norway', ['Oslo, Norway']],
+    ['an index', list(string), 'v[0]', 'a,b', ['a,b']],
+    ['empty brackets, with what is no JSON', list(string), 'v[]', '[1', ['[1']],
+    ['empty brackets, with JSON', list(string), 'v[]', '["a","b"]', ['["a","b"]']],
+    ['an index, with a number', list(int), 'v[0]', '1,2', 400],
+    ['no brackets', list(string), 'v', 'a,b', ['a', 'b']],
+    ['empty brackets, of a schema', z.array(z.string()), 'v[]', 'Oslo, Norway', ['Oslo, Norway']],
+    ['an index, of a schema', z.array(z.string()), 'v[0]', '["a","b"]', ['["a","b"]']],
+    ['no brackets, of a schema', z.array(z.string()), 'v', 'a,b', ['a', 'b']],
+    ['empty brackets, of a schema that expects text', z.string(), 'v[]', 'a', 400],
+  ])('%s', async (_name, type, name, value, expected) => {
+    class Flat extends dto({ v: type }) {}
+    class Whole extends dto({ all: fromForm(Flat) }) {}
+    const before = { before: [parser], allowFormData: { urlEncoded: true } } as const;
+    const flat = await bind(Flat, { [kind]: [[name, value]] }, before);
+    expect(flat.status === 200 ? flat.dto?.v : flat.status).toEqual(expected);
+    const whole = await bind(Whole, { [kind]: [[name, value]] }, before);
+    expect(whole.status === 200 ? whole.dto?.all.v : whole.status).toEqual(expected);
+  });
+
+  it.each([
+    ['empty brackets', 'v[]', ['a,b']],
+    ['an index', 'v[0]', ['a,b']],
+    ['no brackets', 'v', ['a', 'b']],
+  ])('for a schema that takes the whole form: %s', async (_name, name, expected) => {
+    class Whole extends dto({ all: fromForm(z.object({ v: z.array(z.string()) })) }) {}
+    const { dto: bound } = await bind(Whole, { [kind]: [[name, 'a,b']] }, { before: [parser], ...urlEncoded });
+    expect(bound).toEqual({ all: { v: expected } });
+  });
+});
+
+describe('text that begins with a bracket and is not a JSON array', () => {
+  it.each<[string, AnyType, string, unknown]>([
+    ['is text in a list of strings', list(string), 'v=[WIP] fix', ['[WIP] fix']],
+    ['is split at its commas like any other', list(string), 'v=[WIP] fix,[dev] team', ['[WIP] fix', '[dev] team']],
+    ['is text in a list of schemas that take it', list(z.string()), 'v=[WIP] fix', ['[WIP] fix']],
+    ['is a failure in a list of numbers', list(int), 'v=[1,2', 400],
+    ['is a failure in a list of guids', list(guid), 'v=[x', 400],
+    ['is a failure in a list of enums', list(enumOf(['[a]', 'b'])), 'v=[a]', 400],
+    ['is a failure in a list of objects', list(Line), 'v=[x] y', 400],
+  ])('%s: %s', async (_what, type, names, expected) => {
+    expect(await named(type, names)).toEqual(threeTimes(expected));
+  });
+
+  it('is text in a header and in a claim, too', async () => {
+    class Tagged extends dto({ tags: fromHeader(list(string)), groups: fromClaim(list(string)) }) {}
+    expect((await bind(Tagged, { headers: { tags: '[WIP] fix, b' } }, { user: { groups: '[dev] team' } })).dto).toEqual(
+      { tags: ['[WIP] fix', 'b'], groups: ['[dev] team'] },
+    );
+  });
+
+  it('is refused where it has more levels than a reader can follow', async () => {
+    class Tagged extends dto({ tags: list(string) }) {}
+    for (const end of ['', ']'.repeat(200_000)]) {
+      expect((await bind(Tagged, { form: `tags=${'['.repeat(200_000)}${end}` }, urlEncoded)).errors).toMatchObject([
+        { name: 'tags', in: 'form', detail: 'There are more than 32 levels of objects and lists inside each other.' },
+      ]);
+    }
+  });
+});
+
+it('a JSON array is JSON in a list of strings, and its items are checked', async () => {
+  class Tagged extends dto({ tags: queryParam(list(string)) }) {}
+  expect((await bind(Tagged, { method: 'GET', path: '/?tags=[1]' })).errors).toMatchObject([
+    { name: 'tags[0]', in: 'query', pointer: '/0' },
+  ]);
+});
