@@ -38,23 +38,10 @@ export {
 export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis/leases';
 export type { RedisClient } from './idempotency/stores/redis/client';
 
-export {
-  dto,
-  field,
-  formField,
-  fromBody,
-  fromClaim,
-  fromCookie,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  hasPermission,
-  jsonField,
-  plainText,
-  queryParam,
-  routeParam,
-} from './binding/declaration/declare';
-export type { InferShape, Property, Shape } from './binding/declaration/declare';
+export { field, formField, jsonField, queryParam, routeParam, type Property } from './binding/declaration/declare';
+export { fromBody, fromForm, fromQuery, plainText } from './binding/declaration/declare';
+export { fromClaim, fromCookie, fromHeader, hasPermission } from './binding/declaration/declare';
+export { dto, type InferShape, type Shape } from './binding/declaration/declare';
 export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
 export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
@@ -83,16 +70,8 @@ export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-val
 export type { BindingLimits } from './binding/reading/limits';
 export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions } from './binding/declaration/property';
-export type {
-  AnyClass,
-  AnyType,
-  DtoClass,
-  Infer,
-  Parsable,
-  ParseResult,
-  PropertyType,
-  ValueType,
-} from './binding/types/property-type';
+export type { AnyClass, AnyType, DtoClass, Infer, PropertyType, ValueType } from './binding/types/property-type';
+export type { Parsable, ParseResult } from './binding/types/property-type';
 export { bool, file, string, type UploadedFile } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */
