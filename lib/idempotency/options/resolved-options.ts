@@ -37,7 +37,9 @@ export type ResolvedOptions = Required<Omit<IdempotencyOptions, 'store' | 'scope
   };
 
 /** Returns the value of each option, that of an absent one, too: two guards are compared by them. */
-function valuesOf(options: IdempotencyOptions): Omit<ResolvedOptions, 'responses' | 'both'> & Pick<IdempotencyOptions, 'store'> {
+function valuesOf(
+  options: IdempotencyOptions,
+): Omit<ResolvedOptions, 'responses' | 'both'> & Pick<IdempotencyOptions, 'store'> {
   const names = Object.keys(idempotencyRules) as (keyof IdempotencyOptions)[];
   const values = names.map(name => [name, options[name] ?? idempotencyRules[name].byDefault]);
   return Object.fromEntries(values) as ReturnType<typeof valuesOf>;

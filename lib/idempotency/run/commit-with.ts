@@ -207,8 +207,8 @@ async function whole(draft: Draft, ms: number): Promise<RecordedResponse> {
 }
 
 /**
- * Asks for the lease again, which finds out what has become of a transaction: a row that is locked belongs to one that is
- * still open.
+ * Asks for the lease again, which finds out what has become of a transaction: a row that is locked belongs to one
+ * that is still open.
  */
 async function look({ exchange: { stores, options }, attempt }: CommittableRun): Promise<Found> {
   for (const end = performance.now() + options.storeTimeout; performance.now() < end;) {
@@ -233,7 +233,7 @@ const rolledBack = (reason: string): Error =>
 
 const overtaken = (): Error => rolledBack('the lease was lost, and another request has the key');
 
-/** Makes a key for another service out of that of this request: the same in each of its attempts, for each name another. */
+/** Makes a key for another service out of that of a request: the same in each attempt, another for each name. */
 export function derivedKey(cacheKey: string, name: string): string {
   return createHash('sha256')
     .update(JSON.stringify([cacheKey, name]))

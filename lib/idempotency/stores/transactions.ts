@@ -132,8 +132,8 @@ export const fromDrizzle = <Db extends Drizzle>(
   isRetryable,
   transaction: work => db.transaction(work, config) as ReturnType<typeof work>,
   async execute(tx, text, values) {
-    // Its `sql` is not ours to import, and a query that is text has no parameters: the values are written in hexadecimal
-    // digits, in which nothing can be hidden.
+    // Its `sql` is not ours to import, and a query that is text has no parameters: the values are written in
+    // hexadecimal digits, in which nothing can be hidden.
     const query = text.replace(/\$(\d+)/g, (_, at) => {
       const hex = Buffer.from(values[Number(at) - 1] ?? '').toString('hex');
       return `convert_from(decode('${hex}', 'hex'), 'UTF8')`;

@@ -75,8 +75,8 @@ updated AS (
   return {
     /**
      * Returns `kind`, `token`, `ms_left` of another's run, or `acquired`. `locked` is true if the token could have it,
-     * but another statement has the row: a transaction of the application that has not committed yet, or a step. $4: milliseconds for which the run is unknown
-     * if its lease ends without a record, or null.
+     * but another statement has the row: a transaction of the application that has not committed yet, or a step.
+     * $4: milliseconds for which the run is unknown if its lease ends without a record, or null.
      */
     acquire: `
 WITH seen AS (

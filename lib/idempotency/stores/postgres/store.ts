@@ -17,7 +17,7 @@ export interface PostgresPool {
 export interface PostgresStoreOptions {
   /** Schema of the tables, which must exist. Default: the first one of `search_path`. */
   readonly schema?: string;
-  /** Beginning of the names of the tables: letters, digits and `_`; upper case stays upper case. Default `'bindonce_'`. */
+  /** Beginning of the names of the tables: up to 50 letters, digits and `_`, as they are. Default `'bindonce_'`. */
   readonly prefix?: string;
 }
 
@@ -66,7 +66,7 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   };
 }
 
-/** Returns the SQL that makes the tables, for applications whose role may not. @throws TypeError for an invalid name. */
+/** Returns the SQL that makes the tables, for a role that may not. @throws TypeError for an invalid name. */
 postgresStore.ddl = (options: PostgresStoreOptions = {}): string => {
   checkOptions('postgresStore.ddl', options, rules);
   return ddl(tablesOf(options.prefix ?? 'bindonce_', options.schema));

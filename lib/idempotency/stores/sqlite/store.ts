@@ -38,6 +38,13 @@ const SWEEP_DELAY = 60_000;
 /** Rows that are deleted at once. */
 const SWEEP_BATCH = 500;
 
+const SWEEPS = [
+  `DELETE FROM bindonce_1_runs WHERE key IN (
+    SELECT key FROM bindonce_1_runs WHERE expires <= ?1 AND coalesce(unknown_until, 0) <= ?1 LIMIT ${SWEEP_BATCH})`,
+  `DELETE FROM bindonce_1_responses WHERE rowid IN (
+    SELECT rowid FROM bindonce_1_responses WHERE expires <= ?1 LIMIT ${SWEEP_BATCH})`,
+];
+
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS bindonce_1_runs (
   key TEXT PRIMARY KEY, token TEXT NOT NULL, done INTEGER NOT NULL, expires REAL NOT NULL, unknown_until REAL
@@ -49,8 +56,8 @@ CREATE TABLE IF NOT EXISTS bindonce_1_responses (
 CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);`;
 
 /**
- * Makes a store in a file: for the processes of one machine. A process that finds the file locked tries again, and never
- * holds up its event loop for another. Requests that wait for one that runs poll ten times a second.
+ * Makes a store in a file: for the processes of one machine. A process that finds the file locked tries again, and
+ * never holds up its event loop for another. Requests that wait for one that runs poll ten times a second.
  * @param database a path, which `node:sqlite` opens (Node 22.13 or later), or a database of `node:sqlite` or
  * better-sqlite3, which is the store's alone.
  * @throws TypeError for anything else; Error for a database in memory, on a network, or whose mode is not safe.
@@ -199,14 +206,8 @@ class Steps {
   /** Deletes what has expired, a minute after a use, a piece at a time. */
   private async sweep(): Promise<void> {
     try {
-      for (const [table, key] of [
-        ['bindonce_1_runs', 'key'],
-        ['bindonce_1_responses', 'rowid'],
-      ]) {
-        const isUnneeded = table === 'bindonce_1_runs' ? 'AND coalesce(unknown_until, 0) <= ?1' : '';
-        const piece = `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE expires <= ?1 ${isUnneeded} LIMIT ${SWEEP_BATCH})`;
+      for (const piece of SWEEPS)
         while ((await this.take(() => this.run(piece, Date.now()))) === SWEEP_BATCH) await pause(LONGEST_PAUSE);
-      }
     } catch {
       /* the next sweep finds the same rows */
     }

@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { postgresLeases, postgresStore, type LeaseStore } from '../../../../lib';
+import { postgresLeases, postgresStore } from '../../../../lib';
 import { leaseStoreContract, type LeaseStoreUnderTest } from '../../../../lib/testing';
 import { anyPostgres, PostgresServer } from '../../../support/servers/postgres-server';
 
