@@ -1,6 +1,8 @@
+import { unlink } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { bytesIn } from '../basics/bytes';
 import { isExpress4 } from '../http/express';
+import { warnOnce } from '../warnings/warn-once';
 import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
 import type { Received } from './stream/received';
 
@@ -39,14 +41,39 @@ export const formLeftAsText = (): Error =>
 /** Returns the files of a form that multer has left: one, a list, or lists by their fields. */
 function leftFiles(req: IncomingMessage): readonly Express.Multer.File[] {
   if (bodyKindOf(mediaTypeOf(req)) !== 'multipart') return [];
-  const { file, files } = req as WithParsed;
-  const left = [...(file ? [file] : []), ...Object.values(files ?? {}).flat()];
+  const left = filesOn(req);
   if (!left.every(isOfMulter))
     throw new Error(
       'bindonce: req.files holds files that multer has not made. Mount bindonce before the middleware that reads the ' +
         'form, or use multer.',
     );
   return left;
+}
+
+function filesOn(req: IncomingMessage): unknown[] {
+  const { file, files } = req as WithParsed;
+  return [...(file ? [file] : []), ...Object.values(files ?? {}).flat()];
+}
+
+/** A name that multer makes by itself. Under one that the application has chosen, there may be another's file. */
+const OF_MULTER = /^[\da-f]{32}$/;
+
+/**
+ * Removes the files that a multer in front has written to disk for a request whose handler does not run. It never
+ * rejects.
+ */
+export async function removeLeftFiles(req: IncomingMessage): Promise<void> {
+  for (const one of filesOn(req)) {
+    if (!isOfMulter(one) || !OF_MULTER.test(one.filename)) continue;
+    await unlink(one.path).catch((error: unknown) => {
+      warnOnce(
+        'BINDONCE_UPLOAD_LEFT',
+        `idempotency: ${one.path}, a file of a duplicate request, could not be removed ` +
+          `(${(error as Error).message}). Remove it, and check that the process may delete it.`,
+        one.path,
+      );
+    });
+  }
 }
 
 function isOfMulter(file: unknown): file is Express.Multer.File {

@@ -1,141 +1,85 @@
-import { inspect } from 'node:util';
-import { isPromise } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
-import { outcomeIfUnanswerable, type Attempt, type Exchange } from './exchange/exchange';
-import { localRun } from './leases/local-runs';
-import { watchForChange } from './leases/waiting';
-import { fingerprintOf, isToken, PURGE, REMEDY } from './leases/token';
+import type { Attempt, Exchange, Outcome } from './exchange/exchange';
 import type { KnownAcquisition } from './leases/lease-store';
-import type { Outcome } from './outcome';
+import { localRun } from './leases/local-runs';
+import { fingerprintOf, PURGE } from './leases/token';
+import { joinWaiters } from './leases/waiting';
 import { StoreUnavailable } from './store-calls/store-call';
 
-/** The next step of a request. */
-export type Decision =
-  /** Run. `asked` is when the lease was asked for, in milliseconds of the monotonic clock: it began no earlier. */
-  | { readonly kind: 'acquired'; readonly asked: number }
-  /** Replay the response of the run of `token`. */
-  | { readonly kind: 'done'; readonly token: string; readonly waited: boolean }
-  /** Give up: another request runs, and holds the lease for `msLeft` more milliseconds. */
-  | { readonly kind: 'running'; readonly msLeft: number }
-  /** Give up: the key belongs to a request with another fingerprint. */
-  | { readonly kind: 'key-reused' }
-  /** `wasRunning` is true if another request ran when the store last answered. */
-  | { readonly kind: 'store-unavailable'; readonly error: StoreUnavailable; readonly wasRunning: boolean };
+/** An answer of the lease store, or that the key belongs to a request with other values. */
+type Answer = KnownAcquisition | Extract<Outcome, { readonly kind: 'reused' }>;
 
 /**
  * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
- * @returns `running` after `waitTimeout`, or at once with `whenInFlight: 'reject'`.
+ * @returns the right, or the outcome of a request that does not run, or not again.
  */
-export async function decide(exchange: Exchange, attempt: Attempt): Promise<Decision> {
-  let wasRunning = false;
+export async function decide(exchange: Exchange, attempt: Attempt): Promise<{ kind: 'acquired' } | Outcome> {
+  const { options, stores } = exchange;
+  const { cacheKey } = attempt;
+  let waited = false;
+  let hasRun = false;
   try {
-    const decision = await ask(exchange, attempt);
-    if (decision.kind !== 'running' || exchange.options.whenInFlight === 'reject') return decision;
-    wasRunning = true;
-    return await waitForTurn(exchange, attempt, decision);
+    let answer = await ask(exchange, attempt);
+    if (answer.kind === 'running' && options.whenInFlight === 'wait') {
+      waited = true;
+      answer = await waitForTurn(exchange, attempt, answer);
+    }
+    if (answer.kind === 'running') return { kind: 'conflicted', status: 409, msLeft: answer.msLeft };
+    if (answer.kind !== 'done') return answer;
+    hasRun = true;
+    const response = await stores.read({ cacheKey, token: answer.token });
+    if (!response) return { kind: 'unavailable', status: 409 };
+    return { kind: waited ? 'waited' : 'replayed', response, status: response.status };
   } catch (error) {
-    if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning };
-    throw error;
+    if (!(error instanceof StoreUnavailable)) throw error;
+    // This process may know of a run that the store cannot tell of.
+    const phase = localRun(cacheKey, options.leases)?.phase;
+    hasRun ||= phase === 'storing';
+    return hasRun || phase || waited || options.whenStoreFails === 'reject'
+      ? { kind: 'store-failed', status: 503, error, hasRun }
+      : { kind: 'store-failed', error, unguarded: attempt };
   }
 }
 
-/** Waits for the end of the run that is under way. */
-async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision): Promise<Decision> {
+/** Waits for the end of the run that is under way, for `waitTimeout` at most. */
+async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Answer): Promise<Answer> {
   const { req, res, options } = exchange;
   const deadline = performance.now() + options.waitTimeout;
   const isGone = (): boolean => isExchangeOver(req, res);
-  const change = watchForChange(attempt.cacheKey, options.leases, isGone);
-  let decision = first;
+  const waiters = joinWaiters(attempt.cacheKey, options.leases);
+  let seen = waiters.changes;
+  let answer = first;
   try {
-    while (decision.kind === 'running' && performance.now() < deadline) {
-      await change.next(decision.msLeft, deadline - performance.now());
+    while (answer.kind === 'running' && performance.now() < deadline) {
+      await waiters.next(seen, deadline - performance.now(), isGone);
       if (isGone()) break;
-      decision = await ask(exchange, attempt);
+      seen = waiters.changes;
+      answer = await ask(exchange, attempt);
     }
-    if (decision.kind !== 'done') return decision;
-    change.wakeOthers();
-    return { kind: 'done', token: decision.token, waited: true };
+    if (answer.kind === 'done') waiters.changed();
+    return answer;
   } finally {
-    change.stop();
+    waiters.leave();
   }
 }
 
 /**
- * Asks the lease store; once more if the lease was over when the answer came, since the store was slow, or this process
+ * Asks the lease store.
+ * @throws StoreUnavailable, also if the lease was over when the answer came, since the store was slow, or this process
  * was stopped: another request may have run since.
- * @throws StoreUnavailable
  */
-async function ask(exchange: Exchange, attempt: Attempt): Promise<Decision> {
-  const {
-    options: { leaseDuration },
-    stores,
-  } = exchange;
-  for (let tries = 0; tries < 2; tries++) {
-    const asked = performance.now();
-    const answer = stores.acquire(attempt, leaseDuration);
-    const acquisition = isPromise(answer) ? await answer : answer;
-    if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt, exchange);
-    if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
-  }
-  void stores.releaseQuietly(attempt);
-  throw new StoreUnavailable(
-    `acquire() of the lease store answered after the lease of ${leaseDuration} ms had expired, twice`,
-    'Use a longer leaseDuration.',
-  );
-}
-
-function decisionFor(
-  acquisition: Exclude<KnownAcquisition, { kind: 'acquired' }>,
-  { cacheKey, fingerprint }: Attempt,
-  { options: { whenKeyReused } }: Exchange,
-): Decision {
-  const { token } = acquisition;
-  const isSame = [fingerprint, PURGE].includes(fingerprintOf(token));
-  if (!isToken(token) || (!isSame && whenKeyReused === 'run')) {
-    // It does not tell whose the lease is. The key is in use all the same, so nothing runs unguarded either.
-    const error = new StoreUnavailable(
-      `The lease of the cache key ${cacheKey} has the token ${inspect(token.slice(0, 80))}, which bindonce has not ` +
-        'made for it',
-      REMEDY,
+async function ask({ options, stores }: Exchange, attempt: Attempt): Promise<Answer> {
+  const { leaseDuration, whenKeyReused } = options;
+  attempt.asked = performance.now();
+  const answer = await stores.acquire(attempt, leaseDuration);
+  if (answer.kind === 'acquired') {
+    if (performance.now() - attempt.asked < leaseDuration) return answer;
+    void stores.releaseQuietly(attempt);
+    throw new StoreUnavailable(
+      `acquire() of the lease store answered after the lease of ${leaseDuration} ms had expired`,
+      'Use a longer leaseDuration.',
     );
-    return { kind: 'store-unavailable', error, wasRunning: true };
   }
-  if (!isSame) return { kind: 'key-reused' };
-  // Written out: for an object that is spread and extended, V8 makes a shape each time.
-  return acquisition.kind === 'done' ? { kind: 'done', token, waited: false } : acquisition;
-}
-
-/** A decision by which the handler does not run, or not again. */
-type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
-
-/** Finds the outcome of a request whose handler does not run. */
-export async function outcomeWithoutRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
-  const outcome = await outcomeOf(decision, exchange, attempt);
-  return outcomeIfUnanswerable(exchange) ?? outcome;
-}
-
-async function outcomeOf(decision: NotAcquired, { options, stores }: Exchange, attempt: Attempt): Promise<Outcome> {
-  const { key, cacheKey } = attempt;
-  switch (decision.kind) {
-    case 'done':
-      try {
-        const response = await stores.read({ cacheKey, token: decision.token });
-        return response ? { kind: 'replayed', response, waited: decision.waited } : { kind: 'response-unavailable' };
-      } catch (error) {
-        return { kind: 'store-unavailable', hasRun: true, error };
-      }
-    case 'running':
-      return { kind: 'in-flight', msLeft: decision.msLeft };
-    case 'key-reused':
-      return decision;
-    case 'store-unavailable': {
-      const { error, wasRunning } = decision;
-      // This process may know of a run that the store cannot tell of.
-      const known = localRun(cacheKey, options.leases);
-      const isDone = known?.phase === 'storing';
-      return isDone || known || wasRunning || options.whenStoreFails === 'reject'
-        ? { kind: 'store-unavailable', error, hasRun: isDone }
-        : { kind: 'unguarded', error, key, cacheKey };
-    }
-  }
+  const isSame = [attempt.fingerprint, PURGE].includes(fingerprintOf(answer.token));
+  return isSame || whenKeyReused === 'run' ? answer : { kind: 'reused', status: 422 };
 }

@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Descriptions } from '../description/descriptions';
 import { ClientGone } from '../http/exchange-end';
 import { type Next, requireExpressArguments, shareShapes } from '../http/express';
+import { removeLeftFiles } from '../body/left-behind';
 import { refuse, type Answering } from '../problems/answer';
-import { decide, outcomeWithoutRun, type Decision } from './decide';
-import { answer } from './answer';
-import { identifyAttempt, outcomeIfUnanswerable, type Attempt, type Exchange } from './exchange/exchange';
+import { Problem } from '../problems/problem';
+import { decide } from './decide';
+import { Exchange, refusal, type Outcome } from './exchange/exchange';
 import type { CallersOn } from './identity/caller';
-import { letThrough, mark, requireRecordable } from './mounted';
+import { leaveUnguarded, letThrough, mark } from './mounted';
 import type { IdempotencyOptions } from './options/options';
 import { resolveOptions, type ResolvedOptions } from './options/resolved-options';
-import type { Outcome } from './outcome';
-import { purge } from './purge';
-import { Reporter } from './exchange/reporter';
+import { replay } from './run/replay';
+import { echoKey } from './run/request-idempotency';
 import { runAndRecord } from './run/run';
 import { TimedStores } from './store-calls/timed-stores';
 
@@ -47,59 +47,107 @@ export function makeIdempotency(
 
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
     requireExpressArguments('idempotency', req, next);
-    if (letThrough(req, res, options)) {
+    const exchange = new Exchange(req, res, next, options, stores);
+    if (letThrough(exchange)) {
       next();
       return;
     }
     shareShapes(req, res);
-    const exchange = { req, res, next, options, stores, reporter: new Reporter(options.onEvent, req) };
     handle(exchange).catch((error: unknown) => {
       refuse(error, req, res, next, answering);
     });
   };
-  return Object.assign(guards.as(options, middleware), {
-    purge: (cacheKey: string) => purge(cacheKey, options, stores),
-  });
+  return Object.assign(guards.as(options, middleware), { purge: (cacheKey: string) => stores.purge(cacheKey) });
 }
 
 /** Answers a request, and reports its outcome. */
 async function handle(exchange: Exchange): Promise<void> {
-  const { req, next, options, reporter } = exchange;
   let outcome: Outcome | undefined;
   try {
-    if (mark(req, options)) outcome = outcomeIfUnanswerable(exchange) ?? (await serve(exchange));
+    outcome = await serve(exchange);
   } catch (error) {
-    outcome = refusal(error);
+    // The file of a body is closed when its client disconnects, so reading it fails then.
+    const hasLeft = error instanceof ClientGone;
+    outcome = hasLeft ? { kind: 'abandoned' } : (exchange.outcomeIfUnanswerable() ?? refusal(error));
   }
   if (!outcome) {
-    next();
+    exchange.next();
     return;
   }
-  reporter.report(outcome);
+  exchange.report(outcome);
   answer(outcome, exchange);
 }
 
-/** THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. */
-async function serve(exchange: Exchange): Promise<Outcome> {
-  let attempt: Attempt;
-  let decision: Decision;
-  try {
-    requireRecordable(exchange.req);
-    attempt = await identifyAttempt(exchange);
-    decision = await decide(exchange, attempt);
-  } catch (error) {
-    // The file of a body is closed when its client disconnects, so reading it fails then.
-    return error instanceof ClientGone ? { kind: 'abandoned' } : (outcomeIfUnanswerable(exchange) ?? refusal(error));
-  }
-  if (decision.kind !== 'acquired') return outcomeWithoutRun(exchange, attempt, decision);
+/**
+ * THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse.
+ * @returns undefined for a request that is guarded already.
+ */
+async function serve(exchange: Exchange): Promise<Outcome | undefined> {
+  if (!mark(exchange.req, exchange.options)) return undefined;
+  const unanswerable = exchange.outcomeIfUnanswerable();
+  if (unanswerable) return unanswerable;
+  const attempt = await exchange.identify();
+  const decision = await decide(exchange, attempt);
+  const tooLate = exchange.outcomeIfUnanswerable();
+  if (decision.kind !== 'acquired') return tooLate ?? decision;
+  if (!tooLate) return runAndRecord(exchange, attempt);
   // The handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
-  const unanswerable = outcomeIfUnanswerable(exchange);
-  if (unanswerable) {
-    await exchange.stores.releaseQuietly(attempt);
-    return unanswerable;
-  }
-  return runAndRecord(exchange, attempt, decision.asked);
+  await exchange.stores.releaseQuietly(attempt);
+  return tooLate;
 }
 
-/** Makes the outcome of an error: a wrong order of middlewares, a lease store, or without Express the handler. */
-const refusal = (error: unknown): Outcome => ({ kind: 'refused', error });
+/** Answers a request according to its outcome. @throws the problem, or the error, to refuse the request with. */
+function answer(outcome: Outcome, exchange: Exchange): void {
+  const { req, res, next, options } = exchange;
+  if ('sendEnd' in outcome) {
+    outcome.sendEnd();
+    return;
+  }
+  // Of a request whose handler does not run because another one has run, or runs.
+  if (DUPLICATE.has(outcome.kind)) void removeLeftFiles(req);
+  switch (outcome.kind) {
+    case 'abandoned':
+      return;
+    case 'refused':
+      throw outcome.error;
+    case 'replayed':
+    case 'waited':
+      return replay(outcome.response, req, res, options.replayedHeader);
+    case 'conflicted':
+      throw new Problem('request-in-flight', IN_FLIGHT, {
+        headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) },
+      });
+    case 'reused':
+      throw new Problem('key-reused', REUSED);
+    case 'unavailable':
+      throw new Problem('response-unavailable', UNAVAILABLE);
+    case 'store-failed': {
+      if ('unguarded' in outcome) {
+        echoKey(req, res, options);
+        leaveUnguarded(exchange, outcome.unguarded);
+        next();
+        return;
+      }
+      const what = outcome.hasRun
+        ? 'The request was executed before and is not executed again, but its response cannot be read now'
+        : 'Nothing was executed for this attempt';
+      throw new Problem(
+        'store-unavailable',
+        `${what}, because the idempotency store is unavailable. Retry later with the same key.`,
+        { headers: { 'Retry-After': '1' }, cause: outcome.error },
+      );
+    }
+  }
+}
+
+const IN_FLIGHT =
+  'The first request with this idempotency key has not been answered yet. Retry later with the same key.';
+const REUSED = 'This idempotency key was used for a request with other values. Use a new key for a new request.';
+const UNAVAILABLE =
+  'The request was executed before and is not executed again, but its response is not available. Do not retry; look ' +
+  'up the result.';
+
+const DUPLICATE: ReadonlySet<Outcome['kind']> = new Set(['replayed', 'waited', 'conflicted', 'reused', 'unavailable']);
+
+/** Rounds up to whole seconds, at least 1. An application's own lease store may return something else than a number. */
+const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000) || 1);

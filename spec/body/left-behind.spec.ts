@@ -1,8 +1,14 @@
-import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import version5, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import multer from 'multer';
 import { bindRequest, dto, file, idempotency, optional, string } from '../../lib';
 import { ask, type Sent } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { TemporaryDirectory } from '../support/temporary-directory';
 
 class Upload extends dto({ title: optional(string), note: optional(string), scan: optional(file) }) {}
 
@@ -105,5 +111,56 @@ describe.each(expressVersions)('%s', (_version, version) => {
           [sent],
         ),
       ).toEqual([expect.stringContaining('req.body holds the form as a Map, whose values bindRequest() cannot read')]);
+  });
+});
+
+describe('files that multer has written in front of idempotency()', () => {
+  const directory = new TemporaryDirectory();
+  afterAll(() => {
+    directory.remove();
+  });
+  const photo = (key: string, name: string): Sent => ({ key, multipart: [['photo', new File(['one'], name)]] });
+  const shop = async (upload: RequestHandler) => {
+    const mayEnd = signal();
+    const app = version5().post(
+      '/',
+      upload,
+      idempotency({ whenInFlight: 'reject', whenKeyReused: 'reject' }),
+      (req, res) => {
+        const stored = () => res.json(req.file?.path);
+        if (req.get('Idempotency-Key') !== 'slow') return stored();
+        running.happens();
+        void mayEnd.happened.then(stored);
+      },
+    );
+    const running = signal();
+    const { url } = await serve(app);
+    return { url, running, mayEnd };
+  };
+  const left = (): string[] => readdirSync(directory.path);
+
+  it('are removed for a replay, a key that is reused and one in flight; those of the run stay', async () => {
+    const { url, running, mayEnd } = await shop(multer({ dest: directory.path }).single('photo'));
+    const slow = ask(url, photo('slow', 'a.png'));
+    await running.happened;
+    expect((await ask(url, photo('slow', 'a.png'))).status).toBe(409);
+    mayEnd.happens();
+    const stored = [JSON.parse((await slow).text) as string];
+    expect((await ask(url, photo('slow', 'a.png'))).headers['idempotent-replayed']).toBe('true');
+    expect((await ask(url, photo('slow', 'b.png'))).status).toBe(422);
+    while (left().length > 1) await turn();
+    expect(left()).toEqual(stored.map(path => basename(path)));
+  });
+
+  it('stay under a name that the application has chosen: the first request may have stored its file there', async () => {
+    const storage = multer.diskStorage({
+      destination: directory.path,
+      filename: (_req, { originalname }, done) => {
+        done(null, originalname);
+      },
+    });
+    const { url } = await shop(multer({ storage }).single('photo'));
+    for (let round = 0; round < 2; round++) await ask(url, photo('k', 'a.png'));
+    expect(left()).toContain('a.png');
   });
 });

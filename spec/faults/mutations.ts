@@ -24,7 +24,11 @@ export const mutations: readonly Mutation[] = [
     line: "if held and string.sub(held, 3) ~= ARGV[2] then return 0 end\nredis.call('SET'",
     broken: "redis.call('SET'",
     // The lease is asked for first where it may have expired.
-    also: { file: 'idempotency/run/publish.js', line: 'if (deadline < heldUntil)', broken: 'if (heldUntil >= 0)' },
+    also: {
+      file: 'idempotency/run/publish.js',
+      line: 'if (deadline < run.leaseUntil)',
+      broken: 'if (run.leaseUntil >= 0)',
+    },
     storm: ['--only', 'server stopped', '--faults', '12'],
     verdict: /published twice|answered in two ways/,
   },
@@ -52,7 +56,7 @@ export const mutations: readonly Mutation[] = [
     file: 'idempotency/run/run.js',
     line: 'const kept =',
     // The pause makes the moment between both as long as it is on a busy machine, so that a kill hits it.
-    broken: `run.recorder.finish(true);
+    broken: `recorder.finish();
     await new Promise(resolve => setTimeout(resolve, 200));
     const kept =`,
     storm: ['--only', 'server killed', '--only', 'stalled', '--faults', '20'],
@@ -60,9 +64,9 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'leases are not renewed',
-    file: 'idempotency/run/renewal.js',
-    line: 'this.until = asked + leaseDuration;\n        this.renewAfter(asked);\n',
-    broken: 'this.until = asked + leaseDuration;\n',
+    file: 'idempotency/leases/local-runs.js',
+    line: 'this.due = id.asked + leaseDuration / exports.RENEWALS_PER_LEASE;',
+    broken: 'this.due = Infinity;',
     // The judge excuses what a stalled process does, so on a busy machine it takes many keys until one has no excuse.
     storm: ['--only', 'none', '--keys', '1000', '--settling', '3000'],
     verdict: /ran again for no reason/,

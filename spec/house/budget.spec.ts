@@ -21,8 +21,8 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_320, 42, ['idempotency']],
-  body: [940, 12, ['body']],
+  idempotency: [2_850, 36, ['idempotency']],
+  body: [960, 12, ['body']],
   binding: [4_800, 60, ['binding']],
   openapi: [1_100, 14, ['openapi']],
   client: [455, 8, ['client', 'client.ts']],

@@ -84,7 +84,7 @@ module.exports = {
         name: `${room}-${folder}-imports-only-floors-below-it`,
         severity: 'error',
         from: { path: `^lib/${room}/${folder}/` },
-        to: { path: `^lib/${room}/`, pathNot: `^lib/${room}/(outcome\\.ts|(${folders.slice(0, at + 1).join('|')})/)` },
+        to: { path: `^lib/${room}/`, pathNot: `^lib/${room}/(${folders.slice(0, at + 1).join('|')})/` },
       })),
       {
         name: `every-folder-of-${room}-has-its-floor`,

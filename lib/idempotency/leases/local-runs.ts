@@ -1,46 +1,24 @@
+import { isPromise, recovering, type Awaitable } from '../../basics/awaitable';
 import { oneInProcess } from '../../basics/process';
 import type { LeaseStore } from './lease-store';
 import type { RunId } from './token';
-
-/** A run of this process: its handler is at work, or its response is being stored in the background. */
-interface LocalRun {
-  readonly token: string;
-  readonly phase: 'running' | 'storing';
-}
 
 /**
  * The runs of this process by lease store and cache key, and the responses that wait to be stored. Shared by all copies
  * of this module, since their middlewares may share a lease store.
  */
 const local = oneInProcess('local-runs', () => ({
-  runs: new WeakMap<LeaseStore, Map<string, LocalRun>>(),
+  runs: new WeakMap<LeaseStore, Map<string, Pick<LocalRun, 'token' | 'phase'>>>(),
   waiting: { responses: 0, bytes: 0 },
 }));
 
-/** Responses that may wait to be stored, and bytes of their bodies: each run of an outage would add one. */
-const MOST = { responses: 1_000, bytes: 67_108_864 };
-
 /** Returns the run of this process under a key, if there is one. */
-export function localRun(cacheKey: string, leases: LeaseStore): LocalRun | undefined {
+export function localRun(cacheKey: string, leases: LeaseStore): Pick<LocalRun, 'token' | 'phase'> | undefined {
   return local.runs.get(leases)?.get(cacheKey);
 }
 
-/** Notes a run whose handler is at work. @returns a function that ends this. */
-export function noteRunning(run: RunId, leases: LeaseStore): () => void {
-  return note(run, 'running', leases);
-}
-
-/** Notes a run whose response waits to be stored, instead of its handler. @returns a function that ends this. */
-export function noteStoring(run: RunId, bodyBytes: number, leases: LeaseStore): () => void {
-  const forget = note(run, 'storing', leases);
-  local.waiting.responses++;
-  local.waiting.bytes += bodyBytes;
-  return () => {
-    forget();
-    local.waiting.responses--;
-    local.waiting.bytes -= bodyBytes;
-  };
-}
+/** Responses that may wait to be stored, and bytes of their bodies: each run of an outage would add one. */
+const MOST = { responses: 1_000, bytes: 67_108_864 };
 
 /** Returns the number of responses that wait to be stored if it is too high for another run; else 0. */
 export function tooManyWaiting(): number {
@@ -48,12 +26,95 @@ export function tooManyWaiting(): number {
   return responses >= MOST.responses || bytes >= MOST.bytes ? responses : 0;
 }
 
-function note({ cacheKey, token }: RunId, phase: LocalRun['phase'], leases: LeaseStore): () => void {
-  const runs = local.runs.get(leases) ?? new Map<string, LocalRun>();
-  local.runs.set(leases, runs);
-  const run = { token, phase };
-  runs.set(cacheKey, run);
-  return () => {
-    if (runs.get(cacheKey) === run) runs.delete(cacheKey);
-  };
+/** Renewals while a lease lasts: two may fail before it is lost. */
+export const RENEWALS_PER_LEASE = 3;
+/** Milliseconds from one look at the runs to the next, at least. */
+const SHORTEST_SLEEP = 5;
+
+/** The runs whose handlers are at work. One timer wakes for all of them: most end before their first renewal is due. */
+const renewed = new Set<LocalRun>();
+let timer: NodeJS.Timeout | undefined;
+let wakesAt = Infinity;
+
+function wakeAt(due: number): void {
+  if (due >= wakesAt) return;
+  wakesAt = due;
+  clearTimeout(timer);
+  timer = setTimeout(wake, Math.max(SHORTEST_SLEEP, due - performance.now())).unref();
+}
+
+function wake(): void {
+  wakesAt = Infinity;
+  const now = performance.now();
+  for (const run of renewed) {
+    if (now >= run.due) void run.renewOnce(now);
+    wakeAt(run.due);
+  }
+}
+
+/** A run of this process, whose lease is renewed while its handler is at work. */
+export class LocalRun {
+  readonly token: string;
+  /** Its handler is at work, or its response is being stored in the background. */
+  phase: 'running' | 'storing' = 'running';
+  /**
+   * When the lease expires by our own clock, in milliseconds of the monotonic clock. In a process that was stopped,
+   * this may be over although `onLost` has not been called yet.
+   */
+  leaseUntil: number;
+  /** When the lease is renewed next, or is lost because no renewal has succeeded. */
+  due: number;
+
+  /**
+   * @param id with the time when the lease was asked for: it begins then, not when the answer arrives.
+   * @param onLost called once, when another run has the lease, or it has expired because the store was out of reach.
+   */
+  constructor(
+    readonly id: RunId & { readonly asked: number },
+    private readonly options: { readonly leases: LeaseStore; readonly leaseDuration: number },
+    private readonly renew: () => Awaitable<boolean>,
+    private readonly onLost: () => void,
+  ) {
+    const { leases, leaseDuration } = options;
+    this.token = id.token;
+    this.leaseUntil = id.asked + leaseDuration;
+    this.due = id.asked + leaseDuration / RENEWALS_PER_LEASE;
+    local.runs.set(leases, (local.runs.get(leases) ?? new Map<string, LocalRun>()).set(id.cacheKey, this));
+    renewed.add(this);
+    wakeAt(this.due);
+  }
+
+  /** Called when the handler has ended. */
+  stopRenewing(): void {
+    renewed.delete(this);
+  }
+
+  /** Keeps the run while its response is being stored in the background. */
+  async keepUntil(stored: Promise<void>, bytes: number): Promise<void> {
+    this.phase = 'storing';
+    local.waiting.responses++;
+    local.waiting.bytes += bytes;
+    await stored;
+    local.waiting.responses--;
+    local.waiting.bytes -= bytes;
+    this.phase = 'running';
+    this.end();
+  }
+
+  /** Forgets the run, unless its response waits to be stored. */
+  end(): void {
+    renewed.delete(this);
+    const runs = local.runs.get(this.options.leases);
+    if (this.phase === 'running' && runs?.get(this.id.cacheKey) === this) runs.delete(this.id.cacheKey);
+  }
+
+  async renewOnce(asked: number): Promise<void> {
+    this.due = asked + this.options.leaseDuration / RENEWALS_PER_LEASE;
+    const renewal = recovering<boolean | undefined>(this.renew, () => undefined);
+    // Our own clock ends the lease, whatever the answer will be: others may run from then on. (Leases in memory answer
+    // at once, and nobody else can take them while this process stands still.)
+    const isHeld = asked >= this.leaseUntil && isPromise(renewal) ? false : await renewal;
+    if (isHeld) this.leaseUntil = Math.max(this.leaseUntil, asked + this.options.leaseDuration);
+    else if (isHeld === false && renewed.delete(this)) this.onLost();
+  }
 }

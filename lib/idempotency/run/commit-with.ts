@@ -1,28 +1,30 @@
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../problems/problem';
 import type { Attempt, Exchange } from '../exchange/exchange';
 import type { RecordedResponse } from '../responses/recorded-response';
-import { TimedOut, withinTime } from '../store-calls/store-call';
+import { TIMED_OUT, withinTime } from '../store-calls/store-call';
 import type { TransactionAdapter } from '../stores/transactions';
-import { Draft, type Unfit } from './draft';
-import { headersBefore } from './head';
+import { beginDraft, type Unfit } from './draft';
+import { linesOf, type HeadersBefore } from './recording';
+
+type Draft = ReturnType<typeof beginDraft>;
 
 /** A run whose response may be committed together with the application's own data. */
 export interface CommittableRun {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
+  readonly guard: { isForgotten: boolean };
   /** The headers as the middlewares before `idempotency()` have left them. */
-  readonly before: ReturnType<typeof headersBefore>;
-  /** Why the response must not be stored; undefined if it may be. */
-  readonly whyNotKept: (response: RecordedResponse) => Promise<string | undefined>;
-  /** True if the handler has called `forget()`. */
-  readonly isForgotten: () => boolean;
+  readonly before: HeadersBefore;
+  /** Returns why a response must not be stored; undefined if it may be. */
+  readonly whyNotKept: (
+    exchange: Exchange,
+    attempt: Attempt,
+    response: RecordedResponse,
+  ) => Promise<string | undefined>;
   /** Ends the run: its response is committed, another run has the key, or that is not known. */
   readonly end: (how: 'committed' | 'lost' | 'unknown') => void;
-  /** Keeps nothing of what the handler answers from now on: the key is free. */
-  readonly giveUp: () => void;
 }
 
 /** How often `work` runs, at most, where PostgreSQL rolls it back for the sake of another transaction. */
@@ -32,9 +34,9 @@ const LOOK = 50;
 
 /** How a transaction has ended. */
 type Ended<T> =
-  | { readonly kind: 'committed'; readonly value: T }
+  | { readonly kind: 'committed'; readonly value: T; readonly response: RecordedResponse }
   /** Rolled back, because the handler has called `forget()`: it has answered so. */
-  | { readonly kind: 'forgotten'; readonly value: T }
+  | { readonly kind: 'forgotten'; readonly value: T; readonly response: RecordedResponse }
   /** Rolled back, because another request has the key. */
   | { readonly kind: 'overtaken' }
   /** Rolled back by PostgreSQL for the sake of another transaction. */
@@ -65,7 +67,7 @@ export async function commitWith<Tx, T>(
     );
   check(res);
   for (let tries = 1; ; tries++) {
-    const draft = new Draft(res, run.before, options.maxResponseBytes);
+    const draft = beginDraft(res, run.before, options.maxResponseBytes);
     const ended = await transact(run, adapter, work, draft);
     if (ended.kind !== 'again') return finish(run, draft, ended);
     const lease = await look(run);
@@ -89,15 +91,15 @@ async function transact<Tx, T>(
     await adapter.transaction(async tx => {
       const value = await work(tx);
       const response = await whole(draft, options.storeTimeout);
-      if (run.isForgotten()) {
-        ended = { kind: 'forgotten', value };
+      if (run.guard.isForgotten) {
+        ended = { kind: 'forgotten', value, response };
         throw rolledBack('forget() was called');
       }
-      const reason = await run.whyNotKept(response);
+      const reason = await run.whyNotKept(run.exchange, run.attempt, response);
       if (reason !== undefined) throw rolledBack(reason);
       const statement = options.both?.commit?.(cacheKey, token, response, options.cacheDuration);
       const rows = statement ? await adapter.execute(tx, statement.text, statement.values) : [];
-      ended = rows.length > 0 ? { kind: 'committed', value } : { kind: 'overtaken' };
+      ended = rows.length > 0 ? { kind: 'committed', value, response } : { kind: 'overtaken' };
       if (ended.kind === 'overtaken') throw overtaken();
     });
     return ended ?? { kind: 'failed', error: new Error('The adapter has not run the work.') };
@@ -130,10 +132,10 @@ function finish<T>(run: CommittableRun, draft: Draft, ended: Exclude<Ended<T>, {
   switch (ended.kind) {
     case 'committed':
       run.end('committed');
-      draft.send();
+      draft.send(ended.response);
       return ended.value;
     case 'forgotten':
-      draft.send();
+      draft.send(ended.response);
       return ended.value;
     case 'overtaken':
       draft.discard();
@@ -145,27 +147,26 @@ function finish<T>(run: CommittableRun, draft: Draft, ended: Exclude<Ended<T>, {
       throw ended.error;
     case 'failed':
       draft.discard();
-      run.giveUp();
+      run.guard.isForgotten = true;
       throw ended.error;
   }
 }
 
 /** Runs `work` in a transaction for a request that has no guard. */
 export async function commitUnguarded<Tx, T>(
-  res: ServerResponse,
+  { res, options }: Exchange,
   adapter: TransactionAdapter<Tx>,
   work: (tx: Tx) => Promise<T>,
-  ms: number,
 ): Promise<T> {
   check(res);
-  const draft = new Draft(res, headersBefore(res), Infinity);
+  const before = new Map(linesOf(res).map(([name, value]) => [name.toLowerCase(), value]));
+  const draft = beginDraft(res, before, Infinity);
   try {
-    const value = await adapter.transaction(async tx => {
+    const [value, response] = await adapter.transaction(async tx => {
       const done = await work(tx);
-      await whole(draft, ms);
-      return done;
+      return [done, await whole(draft, options.storeTimeout)] as const;
     });
-    draft.send();
+    draft.send(response);
     return value;
   } catch (error) {
     draft.discard();
@@ -199,7 +200,7 @@ async function whole(draft: Draft, ms: number): Promise<RecordedResponse> {
     if (typeof response !== 'string') return response;
     throw rolledBack(`the response ${WHY[response]}`);
   } catch (error) {
-    if (!(error instanceof TimedOut)) throw error;
+    if (error !== TIMED_OUT) throw error;
     throw rolledBack(
       `${ms} ms after the work (storeTimeout) its response has not ended: end it inside, for example with res.json(…)`,
     );
@@ -213,7 +214,7 @@ async function whole(draft: Draft, ms: number): Promise<RecordedResponse> {
 async function look({ exchange: { stores, options }, attempt }: CommittableRun): Promise<Found> {
   for (const end = performance.now() + options.storeTimeout; performance.now() < end;) {
     try {
-      const lease = await stores.acquireAgain(attempt, end - performance.now());
+      const lease = await stores.acquireAgain(attempt);
       if (lease.kind === 'acquired') return 'held';
       if (lease.token !== attempt.token) return 'overtaken';
       if (lease.kind === 'done') return 'done';
@@ -232,10 +233,3 @@ const rolledBack = (reason: string): Error =>
   new Error(`commitWith has rolled the transaction back, because ${reason}.`);
 
 const overtaken = (): Error => rolledBack('the lease was lost, and another request has the key');
-
-/** Makes a key for another service out of that of a request: the same in each attempt, another for each name. */
-export function derivedKey(cacheKey: string, name: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([cacheKey, name]))
-    .digest('base64url');
-}

@@ -1,98 +1,72 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { HeaderLine, RecordedResponse } from '../responses/recorded-response';
-import { bytesOf, linesOf, setHead, type HeadersArgument, type HeadersBefore } from './head';
-import { Recording } from './recording';
+import type { ServerResponse } from 'node:http';
+import type { RecordedResponse } from '../responses/recorded-response';
+import {
+  bytesOf,
+  declareLength,
+  linesOf,
+  Recording,
+  setHead,
+  type HeadersArgument,
+  type HeadersBefore,
+} from './recording';
 import { replay } from './replay';
-
-type Callback = () => void;
 
 /** Why a draft is no response that could be stored. */
 export type Unfit = 'streamed' | 'too-long' | 'not-replayable';
 
 /**
- * A response of which nothing reaches node: its status, headers and body are drafted on `res`, whose `headersSent`
- * stays false. It is then thrown away, or sent as a replay is.
+ * Begins a response of which nothing reaches node: its status, headers and body are drafted on `res`, whose
+ * `headersSent` stays false. It is then thrown away, or sent as a replay is.
+ * @param before the headers as the middlewares before `idempotency()` have left them.
+ * @param maxBytes bytes of the body that are kept.
  */
-export class Draft {
-  /** Resolves when the handler has ended its response, or begins to stream it. */
-  readonly ended: Promise<RecordedResponse | Unfit>;
-  private settle: (ended: RecordedResponse | Unfit) => void = () => undefined;
-  private readonly methods;
-  private readonly headers: readonly HeaderLine[];
-  private readonly status: readonly [code: number, message: string];
-  private readonly recording: Recording;
-  private hasHead = false;
-  private callback: Callback | undefined;
-  private response: RecordedResponse | undefined;
-
-  /**
-   * Begins the draft.
-   * @param before the headers as the middlewares before `idempotency()` have left them.
-   * @param maxBytes bytes of the body that are kept.
-   */
-  constructor(
-    private readonly res: ServerResponse,
-    before: HeadersBefore,
-    private readonly maxBytes: number,
-  ) {
-    this.recording = new Recording(res, maxBytes, before);
-    this.ended = new Promise(resolve => {
-      this.settle = resolve;
-    });
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- they are given back to `res`.
-    const { writeHead, write, end, flushHeaders, addTrailers } = res;
-    this.methods = { writeHead, write, end, flushHeaders, addTrailers };
-    this.headers = linesOf(res);
-    this.status = [res.statusCode, res.statusMessage];
+export function beginDraft(res: ServerResponse, before: HeadersBefore, maxBytes: number) {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- they are given back to `res`.
+  const { statusCode, statusMessage, writeHead, write, end, flushHeaders, addTrailers } = res;
+  const headers = linesOf(res);
+  const recording = new Recording(res, maxBytes, before);
+  let finished: (() => void) | undefined;
+  const ended = new Promise<RecordedResponse | Unfit>(resolve => {
     const streams = (): boolean => {
-      this.settle('streamed');
+      resolve('streamed');
       return true;
     };
+    let hasHead = false;
     Object.assign(res, {
-      writeHead: this.writeHead.bind(this),
+      writeHead(status: number, reason?: string | HeadersArgument, given?: HeadersArgument) {
+        setHead(res, status, reason, given);
+        hasHead = true;
+        return res;
+      },
       write: streams,
       flushHeaders: streams,
-      end: this.end.bind(this),
-      addTrailers: (trailers: OutgoingHttpHeaders) => {
-        this.recording.keepTrailers(trailers);
+      addTrailers: recording.keepTrailers.bind(recording),
+      end(...args: unknown[]) {
+        finished = args.find(argument => typeof argument === 'function') as typeof finished;
+        const bytes = bytesOf(args[0], args[1]);
+        if (!hasHead) declareLength(res, bytes.length);
+        recording.head ??= recording.takeHead();
+        recording.keep(bytes);
+        resolve(recording.response ?? (recording.size > maxBytes ? 'too-long' : 'not-replayable'));
+        return res;
       },
     });
-  }
-
-  /** Throws the draft away: `res` is as it was before. */
-  discard(): void {
-    const { res } = this;
-    Object.assign(res, this.methods);
+  });
+  const discard = (): void => {
     for (const name of res.getHeaderNames()) res.removeHeader(name);
-    for (const [name, value] of this.headers) res.setHeader(name, value);
-    [res.statusCode, res.statusMessage] = this.status;
-  }
-
-  /** Sends the draft. @throws Error if there is no response. */
-  send(): void {
-    const { res, response, callback } = this;
-    if (!response) throw new Error('idempotency: a draft without a response cannot be sent.');
-    this.discard();
-    if (callback) res.once('finish', callback);
-    replay(response, res.req, res, false);
-  }
-
-  private writeHead(status: number, reason?: string | HeadersArgument, headers?: HeadersArgument): ServerResponse {
-    setHead(this.res, status, reason, headers);
-    this.hasHead = true;
-    return this.res;
-  }
-
-  private end(chunk?: unknown, encoding?: unknown, callback?: unknown): ServerResponse {
-    const { recording } = this;
-    this.callback = [chunk, encoding, callback].find(
-      (argument): argument is Callback => typeof argument === 'function',
-    );
-    const bytes = bytesOf(chunk, encoding);
-    recording.head ??= recording.takeHead(this.hasHead ? undefined : bytes.length);
-    recording.keep(bytes);
-    this.response ??= recording.response;
-    this.settle(this.response ?? (recording.size > this.maxBytes ? 'too-long' : 'not-replayable'));
-    return this.res;
-  }
+    for (const [name, value] of headers) res.setHeader(name, value);
+    Object.assign(res, { statusCode, statusMessage, writeHead, write, end, flushHeaders, addTrailers });
+  };
+  return {
+    /** Resolves when the handler has ended its response, or begins to stream it. */
+    ended,
+    /** Throws the draft away: `res` is as it was before. */
+    discard,
+    /** Sends what `ended` has resolved to. */
+    send(response: RecordedResponse): void {
+      discard();
+      if (finished) res.once('finish', finished);
+      replay(response, res.req, res, false);
+    },
+  };
 }

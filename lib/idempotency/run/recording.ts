@@ -1,9 +1,67 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { HeaderLine, RecordedResponse } from '../responses/recorded-response';
-import { declareLength, headersBefore, headOf, trailerLines, type Head, type HeadersBefore } from './head';
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { isUint8Array } from 'node:util/types';
+import {
+  isOfTheBody,
+  isPerExchange,
+  mayHaveContent,
+  type HeaderLine,
+  type RecordedResponse,
+} from '../responses/recorded-response';
 
-/** Chunks that are joined to one: each that is kept by itself takes some 100 bytes besides its own. */
-const JOINED = 1_000;
+export type HeadersArgument = OutgoingHttpHeaders | readonly OutgoingHttpHeader[];
+export type TrailersArgument = OutgoingHttpHeaders | readonly [string, string][];
+
+/** The headers that earlier middlewares have set, by their names in lower case: they belong to the current request. */
+export type HeadersBefore = ReadonlyMap<string, HeaderLine[1]>;
+
+/** Returns the header lines that are set on a response, in the order and spelling in which they will be sent. */
+export function linesOf(res: ServerResponse): HeaderLine[] {
+  // Documented since Node 15.4, and missing in its types.
+  const names = (res as ServerResponse & { getRawHeaderNames(): string[] }).getRawHeaderNames();
+  return names.map((name): HeaderLine => [name, textOf(res.getHeader(name) ?? '')]);
+}
+
+const textOf = (value: unknown): HeaderLine[1] => (Array.isArray(value) ? value.map(String) : String(value));
+
+/** Sets what `writeHead` was given; the reason may be left out. Headers are an object, pairs, or names and values. */
+export function setHead(
+  res: ServerResponse,
+  status: number,
+  reason?: string | HeadersArgument,
+  headers?: HeadersArgument,
+): void {
+  res.statusCode = Math.trunc(status);
+  if (typeof reason === 'string') res.statusMessage = reason;
+  const given: unknown = typeof reason === 'string' ? headers : (reason ?? headers);
+  if (!given) return;
+  let pairs = Array.isArray(given) ? given : Object.entries(given);
+  if (pairs.length > 0 && !Array.isArray(pairs[0]))
+    pairs = pairs.flatMap((_, at) => (at % 2 === 0 ? [pairs.slice(at, at + 2)] : []));
+  for (const [name] of pairs as [string, string][]) res.removeHeader(name);
+  for (const [name, value] of pairs as [string, string][]) res.appendHeader(name, value);
+}
+
+/** Declares the length of the content as node does, if `end` writes the head. */
+export function declareLength(res: ServerResponse, length: number): void {
+  const isFramed = res.hasHeader('Content-Length') || res.hasHeader('Transfer-Encoding') || res.hasHeader('Trailer');
+  if (!isFramed && mayHaveContent(res.req.method, res.statusCode)) res.setHeader('Content-Length', length);
+}
+
+/** Copies the bytes of a chunk: a handler may reuse its buffer after the write. */
+export function bytesOf(chunk: unknown, encoding: unknown): Buffer {
+  if (typeof chunk === 'string')
+    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
+  return isUint8Array(chunk) ? Buffer.from(chunk) : Buffer.alloc(0);
+}
+
+/** The head of a response as the handler's side has written it. */
+interface Head extends Pick<RecordedResponse, 'status' | 'reason' | 'headers' | 'removed'> {
+  readonly hasContent: boolean;
+  /** The declared length of the content in bytes. */
+  readonly length: number | undefined;
+  /** False if a replay would say something else: of a transfer coding other than `chunked`, for example. */
+  readonly isReplayable: boolean;
+}
 
 /** What is kept of a response: its head, content and trailers. */
 export class Recording {
@@ -13,8 +71,6 @@ export class Recording {
   size = 0;
   /** Undefined if the content is too long. */
   private chunks: Buffer[] | undefined = [];
-  /** Number of chunks that have been joined. */
-  private joined = 0;
   private trailers: readonly HeaderLine[] = [];
 
   /**
@@ -25,14 +81,27 @@ export class Recording {
   constructor(
     private readonly res: ServerResponse,
     private readonly maxBytes: number,
-    readonly before: HeadersBefore = headersBefore(res),
+    readonly before = headersBefore(res),
   ) {}
 
-  /** Takes the head that `res` has by now. @param length of the whole content, which is declared; undefined before. */
-  takeHead(length: number | undefined): Head {
+  /** Takes the head that `res` has by now. */
+  takeHead(): Head {
     const { res, before } = this;
-    if (length !== undefined) declareLength(res, length);
-    return headOf(res, before);
+    const declared = res.getHeader('content-length');
+    const length = declared === undefined ? undefined : Number(declared);
+    const coding = String(res.getHeader('transfer-encoding') ?? 'chunked');
+    return {
+      status: res.statusCode,
+      reason: res.statusMessage || undefined,
+      headers: changesOf(res, before),
+      removed: removedFrom(res, before),
+      hasContent: mayHaveContent(res.req.method, res.statusCode),
+      length,
+      isReplayable:
+        res.statusCode >= 200 &&
+        coding.trim().toLowerCase() === 'chunked' &&
+        (length === undefined || Number.isSafeInteger(length)),
+    };
   }
 
   /** Keeps a part of the content, unless the response has none, or it becomes too long. */
@@ -40,27 +109,20 @@ export class Recording {
     if (!this.head?.hasContent || bytes.length === 0) return;
     this.size += bytes.length;
     if (this.size > this.maxBytes) this.chunks = undefined;
-    const { chunks } = this;
-    if (!chunks) return;
-    chunks.push(bytes);
-    if (chunks.length - this.joined >= JOINED) chunks.push(Buffer.concat(chunks.splice(this.joined++)));
+    this.chunks?.push(bytes);
   }
 
   /** Keeps the trailers, of which node sends those of the last call only. */
-  keepTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
-    this.trailers = trailerLines(trailers);
+  keepTrailers(trailers: TrailersArgument): void {
+    const pairs = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [string, unknown][];
+    // A replay has a date of its own.
+    this.trailers = pairs.filter(([name]) => !isPerExchange(name)).map(([name, value]) => [name, textOf(value)]);
   }
 
   /** True if a client that has all bytes so far considers the response complete. */
   isComplete(): boolean {
     const { head, size } = this;
     return head !== undefined && (!head.hasContent || (head.length !== undefined && size >= head.length));
-  }
-
-  /** True if bytes are missing that the head has declared. */
-  get isShort(): boolean {
-    const { head, size } = this;
-    return head?.length !== undefined && head.hasContent && size < head.length;
   }
 
   /** The whole response; undefined if it could not be replayed. */
@@ -72,4 +134,29 @@ export class Recording {
     const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
     return { status, reason, headers, removed, body, trailers };
   }
+}
+
+function headersBefore(res: ServerResponse): HeadersBefore {
+  return new Map(res.getHeaderNames().map(name => [name, textOf(res.getHeader(name))]));
+}
+
+/** Returns what a replay has to set: headers of the body always, of the others those that differ from before. */
+function changesOf(res: ServerResponse, before: HeadersBefore): HeaderLine[] {
+  const headers: HeaderLine[] = [];
+  for (const [name, value] of linesOf(res)) {
+    const lowerCase = name.toLowerCase();
+    if (isPerExchange(lowerCase)) continue;
+    const earlier = isOfTheBody(lowerCase) ? undefined : before.get(lowerCase);
+    if (earlier === undefined) headers.push([name, value]);
+    else if (lowerCase === 'set-cookie') {
+      const added = [value].flat().filter(cookie => ![earlier].flat().includes(cookie));
+      if (added.length > 0) headers.push([name, added]);
+    } else if (String(value) !== String(earlier)) headers.push([name, value]);
+  }
+  return headers;
+}
+
+function removedFrom(res: ServerResponse, before: HeadersBefore): readonly string[] | undefined {
+  const removed = [...before.keys()].filter(name => !res.hasHeader(name) && !isPerExchange(name) && !isOfTheBody(name));
+  return removed.length > 0 ? removed : undefined;
 }

@@ -1,6 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { isOfTheBody, mayHaveContent, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
-import { linesOf } from './head';
+import { linesOf } from './recording';
 
 /** Bytes that are written to the connection at once. */
 const PIECE = 65_536;
@@ -20,25 +20,17 @@ export function replay(
   const { status, reason, body, trailers } = response;
   // A client that reads only when it has sent its body would wait for us, as we for it to take a long response.
   if (!req.complete) req.resume();
-  setHead(response, res);
+  setHeaders(response, res);
   if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
   res.statusCode = status;
   if (reason !== undefined) res.statusMessage = reason;
   // An HTTP/1.0 client knows neither chunks nor trailers.
   if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
   else if (trailers.length > 0) res.addTrailers(trailers as [string, string][]);
-  if (body.length > PIECE) {
-    sendInPieces(body, res);
-    return;
-  }
+  const isFramed = res.hasHeader('Content-Length') || !mayHaveContent(req.method, status);
+  if (isFramed && body.length <= PIECE) res.end(body.length > 0 ? body : undefined);
   // Without a length, node chunks the content, as it did then.
-  if (res.hasHeader('Content-Length') || !mayHaveContent(req.method, status)) {
-    res.end(body.length > 0 ? body : undefined);
-    return;
-  }
-  if (body.length > 0) res.write(body);
-  else res.writeHead(status);
-  res.end();
+  else void sendInPieces(body, res);
 }
 
 /**
@@ -46,34 +38,26 @@ export function replay(
  * does so in the same turn of the event loop: without a pause, a hundred fast clients would get all of their replays
  * before any other request has a turn.
  */
-function sendInPieces(body: Buffer, res: ServerResponse): void {
-  let at = 0;
-  const sendSoon = (): void => {
-    setImmediate(send);
+async function sendInPieces(body: Buffer, res: ServerResponse): Promise<void> {
+  res.writeHead(res.statusCode);
+  let goOn = (): void => undefined;
+  const next = (): void => {
+    setImmediate(goOn);
   };
-  const send = (): void => {
-    // An earlier middleware (a timeout) may have ended the response meanwhile.
-    if (res.writableEnded || res.destroyed) {
-      stop();
-      return;
-    }
-    const piece = body.subarray(at, (at += PIECE));
-    if (piece.length === 0) {
-      stop();
-      res.end();
-    }
-    // As `pipe` does it: the `write` of an adapter's connection may return nothing.
-    else if ((res.write(piece) as unknown) !== false) sendSoon();
-  };
-  const stop = (): void => {
-    res.removeListener('drain', sendSoon);
-  };
-  res.on('drain', sendSoon).once('close', stop);
-  send();
+  res.on('drain', next).once('close', next);
+  // An earlier middleware (a timeout) may end the response meanwhile.
+  for (let at = 0; at < body.length && !res.writableEnded && !res.destroyed; at += PIECE)
+    await new Promise<void>(resolve => {
+      goOn = resolve;
+      // As `pipe` does it: the `write` of an adapter's connection may return nothing.
+      if ((res.write(body.subarray(at, at + PIECE)) as unknown) !== false) next();
+    });
+  res.off('drain', next);
+  if (!res.writableEnded && !res.destroyed) res.end();
 }
 
 /** Sets the headers with node's own methods: middlewares have already changed the recorded ones. */
-function setHead({ headers, removed = [] }: RecordedResponse, res: ServerResponse): void {
+function setHeaders({ headers, removed = [] }: RecordedResponse, res: ServerResponse): void {
   const recorded = new Set(headers.map(([name]) => name.toLowerCase()));
   for (const [name] of linesOf(res))
     if (isOfTheBody(name) && !recorded.has(name.toLowerCase())) node.removeHeader.call(res, name);

@@ -1,9 +1,8 @@
+import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REFUSED } from '../../problems/answer';
-import type { Attempt } from '../exchange/exchange';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { TransactionAdapter } from '../stores/transactions';
-import { commitWith, derivedKey, type CommittableRun } from './commit-with';
 
 /** What the handler of a guarded request sees of its guard. */
 export interface RequestIdempotency {
@@ -43,66 +42,59 @@ declare global {
   }
 }
 
-/** The lease that a handler runs under. Its `signal` aborts when it is over. */
-export class HandlerLease {
-  /** True if the lease was lost: it has expired, or another request has it. */
-  isLost = false;
+/** The `req.idempotency` of a request, and what the handler, and the middlewares before it, decide by it. */
+export class RequestGuard implements RequestIdempotency {
+  /** True when nothing is to be kept. */
+  isForgotten = false;
+  /** Set when a middleware has refused the request before it reached the handler. */
+  refusal: { readonly reason: unknown } | undefined;
   /** Why the lease is over. */
   private reason: string | undefined;
   private controller: AbortController | undefined;
+  private seed: string | undefined;
 
-  lose(): void {
-    this.isLost = true;
-    this.end('The idempotency lease was lost: another request may run the handler.');
+  constructor(
+    readonly key: string,
+    readonly cacheKey: string,
+    private readonly onForget: () => void,
+    /** Runs a transaction of the application, as this request is guarded. */
+    private readonly commit: RequestIdempotency['commitWith'],
+  ) {}
+
+  // Of the object itself: a handler may take it off, and a middleware may copy it.
+  readonly forget = (): void => {
+    this.isForgotten = true;
+    this.onForget();
+  };
+
+  readonly [REFUSED] = (reason: unknown): void => {
+    this.refusal = { reason };
+    this.forget();
+  };
+
+  derivedKey(name: string): string {
+    // A request that has no key is not recognised: its keys are of this attempt alone.
+    this.seed ??= this.cacheKey || randomUUID();
+    return createHash('sha256')
+      .update(JSON.stringify([this.seed, name]))
+      .digest('base64url');
   }
 
-  /** Ends the lease before another request may run: the handler may still be at work. */
-  giveBack(): void {
-    this.end('The idempotency lease was given back: the response is not stored, and a retry runs the handler.');
+  commitWith<Tx, T>(adapter: TransactionAdapter<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.commit(adapter, work);
   }
 
   /** Made when it is first asked for: few handlers look at it, and it takes 5 µs. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.reason !== undefined) this.end(this.reason);
+    if (this.reason !== undefined) this.endLease(this.reason);
     return this.controller.signal;
   }
 
-  private end(reason: string): void {
+  /** Aborts the signal. Called before another request may run: the handler may still be at work. */
+  endLease(reason: string): void {
     this.reason ??= reason;
     this.controller?.abort(new Error(this.reason));
-  }
-}
-
-/** The `req.idempotency` of a guarded request. */
-export class GuardedRequest implements RequestIdempotency {
-  readonly key: string;
-  readonly cacheKey: string;
-  readonly [REFUSED]: (reason: unknown) => void;
-
-  /** @param refused called when a later middleware refuses the request before its handler has run. */
-  constructor(
-    { key, cacheKey }: Attempt,
-    private readonly lease: HandlerLease,
-    readonly forget: () => void,
-    refused: (reason: unknown) => void,
-    private readonly run: CommittableRun,
-  ) {
-    this.key = key;
-    this.cacheKey = cacheKey;
-    this[REFUSED] = refused;
-  }
-
-  get signal(): AbortSignal {
-    return this.lease.signal;
-  }
-
-  derivedKey(name: string): string {
-    return derivedKey(this.cacheKey, name);
-  }
-
-  commitWith<Tx, T>(adapter: TransactionAdapter<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
-    return commitWith(this.run, adapter, work);
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { types } from 'node:util';
-import type { Awaitable } from '../../basics/awaitable';
+import { recovering, type Awaitable } from '../../basics/awaitable';
 import type { ProblemCode } from '../../problems/catalogue';
 
 /** A store failed, did not answer in time, or was not called because too many responses wait for it. */
@@ -24,10 +24,8 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** A call did not answer in its time. */
-export class TimedOut extends Error {
-  override readonly name = 'TimedOut';
-}
+/** The error of a call that did not answer in its time. */
+export const TIMED_OUT = new Error('It did not answer in its time');
 
 /** Milliseconds from a call that failed to its repetition. */
 const RETRY_PAUSE = 25;
@@ -45,28 +43,11 @@ export function callStore<T>(
   name: string,
   call: () => Awaitable<T>,
   ms: number,
-  onLate?: (answer: T) => void,
+  onLate?: (answer: T) => unknown,
 ): Awaitable<T> {
-  let first: Awaitable<T>;
-  try {
-    first = call();
-  } catch (error) {
-    first = Promise.reject(error instanceof Error ? error : new Error(String(error)));
-  }
-  return mayBePromise(first) ? answerInTime(name, first, call, ms, onLate) : first;
-}
-
-/** Returns true for a promise of any library. Does not read its `then`, which may throw: then the call is repeated. */
-const mayBePromise = <T>(answer: Awaitable<T>): answer is Promise<T> =>
-  typeof answer === 'object' && answer !== null && 'then' in answer;
-
-async function answerInTime<T>(
-  name: string,
-  first: Promise<T>,
-  call: () => Awaitable<T>,
-  ms: number,
-  onLate?: (answer: T) => void,
-): Promise<T> {
+  const first = recovering<T>(call, error => Promise.reject(asError(error)));
+  // A promise of any library. (Its `then` may throw: then the call is repeated.)
+  if (typeof first !== 'object' || first === null || !('then' in first)) return first;
   const deadline = performance.now() + ms;
   let failure: unknown;
   const answer = async (): Promise<T> => {
@@ -79,45 +60,38 @@ async function answerInTime<T>(
     if (performance.now() >= deadline) throw failure;
     return call();
   };
-  try {
-    return await withinTime(answer(), ms, onLate);
-  } catch (error) {
-    throw error instanceof TimedOut
+  return withinTime(answer(), ms, onLate).catch((error: unknown) => {
+    throw error === TIMED_OUT
       ? new StoreUnavailable(`${name} did not answer within ${Math.ceil(ms)} ms (storeTimeout)`, undefined, failure)
       : new StoreUnavailable(`${name} failed`, undefined, error);
-  }
+  });
 }
 
 /**
  * Waits for an answer for at most `ms` milliseconds. Node calls timers before it reads sockets, so after this process
  * has stood still, the answer may be there although its time is over: the sockets are read first.
  * @param onLate called with an answer that comes after that.
- * @throws TimedOut, or the error of the call.
+ * @throws TIMED_OUT, or the error of the call.
  */
-export function withinTime<T>(answer: Awaitable<T>, ms: number, onLate?: (answer: T) => void): Promise<T> {
+export function withinTime<T>(answer: Awaitable<T>, ms: number, onLate?: (answer: T) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
-    let isSettled = false;
     let isOver = false;
     const giveUp = (): void => {
-      isOver = !isSettled;
-      reject(new TimedOut(`No answer within ${ms} ms`));
+      isOver = true;
+      reject(TIMED_OUT);
     };
     const timer = setTimeout(setImmediate, ms, giveUp);
-    const settle = (): void => {
-      isSettled = true;
+    const use = (value: T): void => {
       clearTimeout(timer);
+      if (isOver) onLate?.(value);
+      else resolve(value);
     };
     // Not chained: the `then` of a library that traces promises may return nothing.
-    void Promise.resolve(answer).then(
-      value => {
-        settle();
-        if (isOver) onLate?.(value);
-        else resolve(value);
-      },
-      (error: unknown) => {
-        settle();
-        reject(error instanceof Error ? error : new Error(String(error)));
-      },
-    );
+    void Promise.resolve(answer).then(use, (error: unknown) => {
+      clearTimeout(timer);
+      reject(asError(error));
+    });
   });
 }
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -1,7 +1,8 @@
-import { after, recovering, type Awaitable } from '../../basics/awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
+import { describe } from '../../options/check';
 import { validAcquisition, validCompletion, type Acquisition, type KnownAcquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
-import type { RunId } from '../leases/token';
+import { newToken, PURGE, type RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { callStore, StoreUnavailable } from './store-call';
@@ -17,30 +18,33 @@ export class TimedStores {
    * Asks for the lease. While this process stores the response of a run, that one has it: when the store comes back, a
    * new request must not be faster than the storing. What a lost or late call acquires is released again.
    */
-  acquire(run: RunId, ms: number): Awaitable<KnownAcquisition> {
-    const earlier = localRun(run.cacheKey, this.options.leases);
+  async acquire(run: RunId, ms: number): Promise<KnownAcquisition> {
+    const { leases, responses } = this.options;
+    const earlier = localRun(run.cacheKey, leases);
     if (earlier?.phase === 'storing') return { kind: 'running', token: earlier.token, msLeft: STORING_PAUSE };
     const waiting = tooManyWaiting();
     if (waiting > 0)
       throw new StoreUnavailable(`New requests are refused, because ${waiting} responses wait to be stored`);
-    const releaseAgain = (): void => {
-      void this.releaseQuietly(run);
-    };
-    return recovering(
-      () => this.acquireFor(run, ms, this.options.storeTimeout, releaseAgain),
-      error => {
-        releaseAgain();
-        throw this.withReason(error);
-      },
-    );
+    const releaseAgain = this.releaseQuietly.bind(this, run);
+    try {
+      return await this.acquireAgain(run, ms, releaseAgain);
+    } catch (error) {
+      void releaseAgain();
+      if (!(error instanceof StoreUnavailable) || error.cause !== undefined) throw error;
+      // A client that is not connected does not say why it is silent, but Keyv has reported it.
+      throw new StoreUnavailable(error.what, error.remedy, responses.recentError?.());
+    }
   }
 
-  /**
-   * Acquires the lease for a run that has, or had, it already.
-   * @param within milliseconds until the answer.
-   */
-  acquireAgain(run: RunId, within: number): Awaitable<KnownAcquisition> {
-    return this.acquireFor(run, this.options.leaseDuration, within);
+  /** Acquires the lease, also for a run that has, or had, it already. */
+  async acquireAgain(
+    { cacheKey, token }: RunId,
+    ms = this.options.leaseDuration,
+    onLate?: (answer: unknown) => unknown,
+  ): Promise<KnownAcquisition> {
+    const { leases, storeTimeout } = this.options;
+    const acquire = (): Awaitable<Acquisition> => leases.acquire(cacheKey, token, ms);
+    return validAcquisition(await callStore('acquire() of the lease store', acquire, storeTimeout, onLate));
   }
 
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
@@ -58,7 +62,7 @@ export class TimedStores {
    * @param within milliseconds until the answer, in all.
    * @returns false when another request has taken the lease.
    */
-  store(run: RunId, response: RecordedResponse | undefined, ms: number, within: number): Awaitable<boolean> {
+  async store(run: RunId, response: RecordedResponse | undefined, ms: number, within: number): Promise<boolean> {
     const { leases, responses, storeTimeout } = this.options;
     const { cacheKey, token } = run;
     // A response must not expire before the record that points to it: one storeTimeout from writing it to completing
@@ -69,8 +73,9 @@ export class TimedStores {
       const completed = leases.complete(cacheKey, token, ms);
       return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion);
     };
-    const store = (): Awaitable<boolean> =>
-      response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
+    const store = (): Awaitable<boolean> => {
+      return response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
+    };
     return callStore('set() of the response store, or complete() of the lease store,', store, within);
   }
 
@@ -86,32 +91,29 @@ export class TimedStores {
   }
 
   /** Reads the response of a run. */
-  read({ cacheKey, token }: RunId): Awaitable<RecordedResponse | undefined> {
+  async read({ cacheKey, token }: RunId): Promise<RecordedResponse | undefined> {
     const { responses, storeTimeout } = this.options;
     const read = (): Awaitable<RecordedResponse | undefined> => responses.get(cacheKey, token, storeTimeout);
     return callStore('get() of the response store', read, storeTimeout);
   }
 
-  /** Removes the response of a run. */
-  async remove({ cacheKey, token }: RunId): Promise<void> {
+  /**
+   * Removes the response and the record of a run. An attempt to acquire the lease shows which run it was; a request
+   * that is running is left alone.
+   * @returns whether a run was recorded.
+   * @throws TypeError for a key that is not text; StoreUnavailable.
+   */
+  async purge(cacheKey: unknown): Promise<boolean> {
+    if (typeof cacheKey !== 'string')
+      throw new TypeError(`idempotency: purge() needs the text of req.idempotency.cacheKey, not ${describe(cacheKey)}`);
     const { responses, storeTimeout } = this.options;
-    return callStore('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
-  }
-
-  private acquireFor(
-    { cacheKey, token }: RunId,
-    ms: number,
-    within: number,
-    onLate?: () => void,
-  ): Awaitable<KnownAcquisition> {
-    const acquire = (): Awaitable<Acquisition> => this.options.leases.acquire(cacheKey, token, ms);
-    return after(callStore('acquire() of the lease store', acquire, within, onLate), validAcquisition);
-  }
-
-  /** Adds the reason: a client that is not connected does not say why it is silent, but Keyv has reported it. */
-  private withReason(error: unknown): unknown {
-    return error instanceof StoreUnavailable && error.cause === undefined
-      ? new StoreUnavailable(error.what, error.remedy, this.options.responses.recentError?.())
-      : error;
+    const own = { cacheKey, token: newToken(PURGE) };
+    const found = await this.acquire(own, storeTimeout);
+    if (found.kind === 'acquired') await this.release(own);
+    if (found.kind !== 'done') return false;
+    const { token } = found;
+    await this.release({ cacheKey, token });
+    await callStore('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
+    return true;
   }
 }

@@ -1,5 +1,5 @@
-import { memoryLeases } from '../../../lib';
-import { localRun, noteRunning, noteStoring } from '../../../lib/idempotency/leases/local-runs';
+import { memoryLeases, type LeaseStore } from '../../../lib';
+import { LocalRun, localRun } from '../../../lib/idempotency/leases/local-runs';
 
 /** The functions of another copy of the package in this process. */
 function ofAnotherCopy(): { localRun: typeof localRun } {
@@ -10,32 +10,49 @@ function ofAnotherCopy(): { localRun: typeof localRun } {
   return copy as { localRun: typeof localRun };
 }
 
+function runOf(token: string, leases: LeaseStore): LocalRun {
+  const id = { cacheKey: 'k', token, asked: performance.now() };
+  return new LocalRun(
+    id,
+    { leases, leaseDuration: 30_000 },
+    () => true,
+    () => undefined,
+  );
+}
+
 it('another copy of the package knows the runs of this process, for each lease store', () => {
   const leases = memoryLeases();
   const copy = ofAnotherCopy();
   expect(copy.localRun).not.toBe(localRun);
-  const end = noteRunning({ cacheKey: 'k', token: 't' }, leases);
-  expect(copy.localRun('k', leases)).toEqual({ token: 't', phase: 'running' });
+  const run = runOf('t', leases);
+  expect(copy.localRun('k', leases)).toMatchObject({ token: 't', phase: 'running' });
   expect(copy.localRun('k', memoryLeases())).toBeUndefined();
-  end();
+  run.end();
   expect(copy.localRun('k', leases)).toBeUndefined();
 });
 
-it('a run whose response is being stored is no longer at work', () => {
+it('a run whose response is being stored is no longer at work', async () => {
   const leases = memoryLeases();
-  const run = { cacheKey: 'k', token: 't' };
-  const [hasEnded, hasStored] = [noteRunning(run, leases), noteStoring(run, 10, leases)];
-  expect(localRun('k', leases)).toEqual({ token: 't', phase: 'storing' });
-  hasEnded();
-  expect(localRun('k', leases)).toEqual({ token: 't', phase: 'storing' });
-  hasStored();
+  const run = runOf('t', leases);
+  let stored = (): void => undefined;
+  const storing = run.keepUntil(
+    new Promise(resolve => {
+      stored = resolve;
+    }),
+    10,
+  );
+  run.end();
+  expect(localRun('k', leases)).toMatchObject({ token: 't', phase: 'storing' });
+  stored();
+  await storing;
   expect(localRun('k', leases)).toBeUndefined();
 });
 
 it('the end of one run does not end another under the same key', () => {
   const leases = memoryLeases();
-  const end = noteRunning({ cacheKey: 'k', token: 'one' }, leases);
-  noteRunning({ cacheKey: 'k', token: 'two' }, leases);
-  end();
-  expect(localRun('k', leases)).toEqual({ token: 'two', phase: 'running' });
+  const one = runOf('one', leases);
+  const two = runOf('two', leases);
+  one.end();
+  expect(localRun('k', leases)).toMatchObject({ token: 'two', phase: 'running' });
+  two.end();
 });

@@ -279,8 +279,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets 422 while the original runs and after it, never 409, and harms nothing',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "if (!isSame) return { kind: 'key-reused' };",
-      replace: "if (!isSame) return acquisition.kind === 'running' ? acquisition : { kind: 'key-reused' };",
+      find: "isSame || whenKeyReused === 'run' ?",
+      replace: "isSame || whenKeyReused === 'run' || answer.kind === 'running' ?",
     },
   },
   {
@@ -389,8 +389,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets its answer, which is never replayed',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (!response || caller.hasAppeared()) return 'record';",
-      replace: "if (!response) return 'record';",
+      find: "if (ending === 'record' || caller.hasAppeared()) return 'record';",
+      replace: "if (ending === 'record') return 'record';",
     },
   },
   {
@@ -409,8 +409,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'in req.idempotency are an error, and nothing runs',
     mutant: {
       file: 'lib/idempotency/mounted.ts',
-      find: 'if (isSetByOthers((req as Partial<Request>).idempotency)) {',
-      replace: 'if (isSetByOthers((req as Partial<Request>).idempotency) && req.httpVersionMajor > 2) {',
+      find: "if (set && !(typeof set === 'object' && UNGUARDED in set))",
+      replace: "if (set && req.httpVersionMajor > 2 && !(typeof set === 'object' && UNGUARDED in set))",
     },
   },
   {

@@ -17,9 +17,9 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'two Set-Cookie',
     mutant: {
-      file: 'lib/idempotency/run/head.ts',
-      find: 'Array.isArray(value) ? value.map(String) : String(value)',
-      replace: 'String(value)',
+      file: 'lib/idempotency/run/recording.ts',
+      find: 'Array.isArray(value) ? value.map(String) : String(value))',
+      replace: 'String(value))',
     },
   },
   {
@@ -27,7 +27,7 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'all lines of one name in an array of headers are sent, and replayed',
     mutant: {
-      file: 'lib/idempotency/run/head.ts',
+      file: 'lib/idempotency/run/recording.ts',
       find: 'res.appendHeader(name, value);',
       replace: 'res.setHeader(name, value);',
     },
@@ -38,7 +38,7 @@ export const recording: readonly KeptPromise[] = [
     title: 'trailers',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: '    this.recording.keepTrailers(trailers);\n',
+      find: '      recorder.recording.keepTrailers(trailers);\n',
       replace: '',
     },
   },
@@ -64,8 +64,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'a replay equals the original byte for byte > behind compression',
     mutant: {
       file: 'lib/idempotency/run/replay.ts',
-      find: '    res.end(body.length > 0 ? body : undefined);\n',
-      replace: "    node.end.call(res, body, 'utf8');\n",
+      find: 'res.end(body.length > 0 ? body : undefined);',
+      replace: "node.end.call(res, body, 'utf8');",
     },
   },
   {
@@ -74,7 +74,7 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'a replay has the lines of the handler, and those that middleware before us sets',
     mutant: {
-      file: 'lib/idempotency/run/head.ts',
+      file: 'lib/idempotency/run/recording.ts',
       find: 'else if (String(value) !== String(earlier)) headers.push([name, value]);',
       replace: 'else headers.push([name, value]);',
     },
@@ -104,8 +104,8 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/run/recorder-transfer-coding.spec.ts',
     title: 'it is not kept under another framing',
     mutant: {
-      file: 'lib/idempotency/run/head.ts',
-      find: "      coding.trim().toLowerCase() === 'chunked' &&\n",
+      file: 'lib/idempotency/run/recording.ts',
+      find: "        coding.trim().toLowerCase() === 'chunked' &&\n",
       replace: '',
     },
   },
@@ -115,8 +115,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'the request is never run again, and each duplicate gets an answer that says why',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (!response || caller.hasAppeared()) return 'record';",
-      replace: "if (!response) return 'nothing';",
+      find: "if (ending === 'record' || caller.hasAppeared()) return 'record';",
+      replace: "if (ending === 'record') return 'nothing';",
     },
   },
   {
@@ -125,8 +125,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'share the failure of the first',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending.kind === 'cut-off' || verdict",
-      replace: "if (ending.kind === 'cut-off' || (ending.response?.status ?? 0) >= 500 || verdict",
+      find: "if (ending === 'nothing') return ending;",
+      replace: "if (ending === 'nothing' || (ending !== 'record' && ending.status >= 500)) return 'nothing';",
     },
   },
   {
@@ -135,8 +135,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'are with the client before it goes on',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: 'if (!this.recording.isComplete() && !this.goesOnAlone) this.earlier.flushHeaders',
-      replace: 'if (this.hasEnded) this.earlier.flushHeaders',
+      find: 'if (!recorder.recording.isComplete() && !recorder.goesOnAlone) recorder.earlier.flushHeaders',
+      replace: 'if (recorder.hasEnded) recorder.earlier.flushHeaders',
     },
   },
   {
@@ -146,7 +146,7 @@ export const recording: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: '    this.hasEnded = true;\n',
-      replace: '    this.hasEnded = true;\n    this.finish(true);\n',
+      replace: '    this.hasEnded = true;\n    this.finish();\n',
     },
   },
   {
@@ -155,7 +155,7 @@ export const recording: readonly KeptPromise[] = [
     title: 'neither what is sent nor what is stored is changed',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: '    if (this.isWaiting) return afterEnd(done, false);\n',
+      find: '      if (recorder.isWaiting) return recorder.accept(done);\n',
       replace: '',
     },
   },
@@ -165,8 +165,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'a response is not stored as complete when its handler',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: 'if (!isNodes) this.settle(this.brokenOff);',
-      replace: "if (!isNodes) this.settle({ kind: 'ended', response: this.recording.response });",
+      find: 'recorder.settle(recorder.brokenOff);',
+      replace: "recorder.settle(recorder.recording.response ?? 'record');",
     },
   },
   {
@@ -175,8 +175,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'the client is gone while the handler runs, which answers with > a head that it has flushed, and end',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: '    if (bytes) recording.keep(bytes);\n',
-      replace: '    if (bytes && !this.goesOnAlone) recording.keep(bytes);\n',
+      find: '    recording.keep(bytes);\n    this.hasEnded',
+      replace: '    if (!this.goesOnAlone) recording.keep(bytes);\n    this.hasEnded',
     },
   },
   {
@@ -185,9 +185,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'the client is gone after the handler has ended, before the response is stored',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "    if (settled.kind === 'lost' && !run",
-      replace:
-        "    if (exchange.req.socket.readableEnded) await exchange.stores.release(attempt);\n    if (settled.kind === 'lost' && !run",
+      find: '    if (!isOurs) lose();\n',
+      replace: '    if (req.socket.readableEnded) await stores.release(attempt);\n    if (!isOurs) lose();\n',
     },
   },
   {
@@ -196,8 +195,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'the client is gone before the handler runs: nothing happens',
     mutant: {
       file: 'lib/idempotency/idempotency.ts',
-      find: 'const unanswerable = outcomeIfUnanswerable(exchange);',
-      replace: 'const unanswerable = decision ? undefined : outcomeIfUnanswerable(exchange);',
+      find: 'const tooLate = exchange.outcomeIfUnanswerable();',
+      replace: 'const tooLate = attempt.asked > 0 ? undefined : exchange.outcomeIfUnanswerable();',
     },
   },
   {
@@ -207,8 +206,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'while the end of its response is held back: stored',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
-      find: "res.emit(isStored ? 'finish' : 'close');",
-      replace: "res.emit('close');",
+      find: "this.res.emit('finish');",
+      replace: "this.res.emit('close');",
     },
   },
   {
@@ -220,37 +219,37 @@ export const recording: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: 'if (this.hidesDeparture) withoutClient.add(res);',
-      replace: "this.settle({ kind: 'ended', response: undefined });",
+      replace: "this.settle('record');",
     },
   },
   {
     promise: 'A handler that has begun, whose client has left, and that does not go on, has run: a retry gets 409.',
-    spec: 'spec/idempotency/run/departure.spec.ts',
+    spec: 'spec/idempotency/run/recorder-departure.spec.ts',
     title: 'and that never ends has run, > leaseDuration after it has written last',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "waited: decision.waited } : { kind: 'response-unavailable' };",
-      replace: "waited: decision.waited } : { kind: 'in-flight', msLeft: 1 };",
+      find: "if (!response) return { kind: 'unavailable', status: 409 };",
+      replace: "if (!response) return { kind: 'conflicted', status: 409, msLeft: 1 };",
     },
   },
   {
     promise: 'A handler that has written nothing, and whose client has left, has run when cacheDuration is over.',
-    spec: 'spec/idempotency/run/departure.spec.ts',
+    spec: 'spec/idempotency/run/recorder-departure.spec.ts',
     title: 'and that never ends has run, > cacheDuration after the departure if it has written nothing',
     mutant: {
-      file: 'lib/idempotency/run/departure.ts',
-      find: 'const due = Math.min(this.left + cacheDuration,',
-      replace: 'const due = Math.min(this.left + leaseDuration,',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: 'this.recording.head ? leaseDuration : cacheDuration',
+      replace: 'leaseDuration > 0 ? leaseDuration : cacheDuration',
     },
   },
   {
     promise: 'After forget(), a handler is told at once that its client has left.',
-    spec: 'spec/idempotency/run/departure.spec.ts',
+    spec: 'spec/idempotency/run/recorder-departure.spec.ts',
     title: 'and that calls forget() > that is told at once, as without us',
     mutant: {
-      file: 'lib/idempotency/run/run.ts',
-      find: '    recorder.stopHidingDeparture();\n  };\n  const refused',
-      replace: '  };\n  const refused',
+      file: 'lib/idempotency/run/request-idempotency.ts',
+      find: '    this.onForget();\n',
+      replace: '',
     },
   },
   {
@@ -259,8 +258,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'and to its replay, what it does without idempotency()',
     mutant: {
       file: 'lib/idempotency/run/replay.ts',
-      find: '    res.end(body.length > 0 ? body : undefined);\n',
-      replace: "    node.end.call(res, body, 'utf8');\n",
+      find: 'res.end(body.length > 0 ? body : undefined);',
+      replace: "node.end.call(res, body, 'utf8');",
     },
   },
   {
@@ -296,7 +295,7 @@ export const recording: readonly KeptPromise[] = [
   {
     promise:
       'When its client has left, a handler finds res.socket null, and hears no close until its response is stored.',
-    spec: 'spec/idempotency/run/departure.spec.ts',
+    spec: 'spec/idempotency/run/recorder-departure.spec.ts',
     title: 'goes on: res emits no close until its response is stored',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
@@ -311,7 +310,7 @@ export const recording: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: 'if (this.hidesDeparture) withoutClient.add(res);',
-      replace: "this.settle({ kind: 'ended', response: undefined });",
+      replace: "this.settle('record');",
     },
   },
 ];

@@ -97,7 +97,7 @@ export const requests: readonly KeptPromise[] = [
     promise: 'A request that is refused before its handler stores nothing: the corrected one runs under the same key.',
     spec: 'spec/binding/acceptance/behind-idempotency.spec.ts',
     title: 'is refused each time it comes, and a corrected request with the same key runs once',
-    mutant: { file: 'lib/idempotency/run/run.ts', find: '    forget();\n', replace: '' },
+    mutant: { file: 'lib/idempotency/run/request-idempotency.ts', find: '    this.forget();\n', replace: '' },
   },
   {
     promise: 'Every refusal is a problem in JSON with type, title, status, detail and instance.',

@@ -50,16 +50,16 @@ export const running: readonly KeptPromise[] = [
     promise: 'A handler that takes five leases runs once, with duplicates all the while.',
     spec: 'spec/idempotency/acceptance/runs-once.spec.ts',
     title: 'a handler takes five leases on',
-    mutant: { file: 'lib/idempotency/run/renewal.ts', find: 'void this.renew();', replace: 'void 0;' },
+    mutant: { file: 'lib/idempotency/leases/local-runs.ts', find: 'void run.renewOnce(now);', replace: 'void 0;' },
   },
   {
     promise: 'A handler that takes five leases runs once among processes, too.',
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'a handler takes five leases, with duplicates all the while',
     mutant: {
-      file: 'lib/idempotency/run/renewal.ts',
-      find: 'this.leaseDuration / RENEWALS_PER_LEASE',
-      replace: 'this.leaseDuration * RENEWALS_PER_LEASE',
+      file: 'lib/idempotency/leases/local-runs.ts',
+      find: 'this.due = id.asked + leaseDuration / RENEWALS_PER_LEASE;',
+      replace: 'this.due = id.asked + leaseDuration * RENEWALS_PER_LEASE;',
     },
   },
   {
@@ -109,7 +109,11 @@ export const running: readonly KeptPromise[] = [
     promise: 'A handler learns from its signal that the lease is lost.',
     spec: 'spec/processes/run-once.spec.ts',
     title: 'tell a handler through its signal that the lease is lost',
-    mutant: { file: 'lib/idempotency/run/run.ts', find: '    lease.lose();\n', replace: '' },
+    mutant: {
+      file: 'lib/idempotency/run/run.ts',
+      find: "    guard.endLease('The idempotency lease was lost: another request may run the handler.');\n",
+      replace: '',
+    },
   },
   {
     promise: 'An acquire that the store carried out, and whose answer was lost, is recognised by its token: one run.',
@@ -128,9 +132,9 @@ export const running: readonly KeptPromise[] = [
     title: 'server.close() and process.exit() right after a response',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: '    const keeping = whatToKeep(',
+      find: '    const kept = await whatToKeep(',
       replace:
-        '    run.recorder.finish(true);\n    await new Promise(resolve => setTimeout(resolve, 500));\n    const keeping = whatToKeep(',
+        '    recorder.finish();\n    await new Promise(resolve => setTimeout(resolve, 500));\n    const kept = await whatToKeep(',
     },
   },
   {
@@ -147,7 +151,7 @@ export const running: readonly KeptPromise[] = [
     promise: 'forget() leaves the key free: the next request runs.',
     spec: 'spec/idempotency/run/run.spec.ts',
     title: 'lets the next request run when the handler calls forget()',
-    mutant: { file: 'lib/idempotency/run/run.ts', find: 'verdict.keepsNothing = true;\n', replace: '' },
+    mutant: { file: 'lib/idempotency/run/request-idempotency.ts', find: '    this.isForgotten = true;\n', replace: '' },
   },
   {
     promise: 'A process that stands still for longer than a lease in memory loses none: each request runs once.',
@@ -175,8 +179,8 @@ export const running: readonly KeptPromise[] = [
     title: 'runs the request once: the client has its answer, and a retry the replay',
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
-      find: 'void keepPublishing(() => attempt(-Infinity), interval, until).then(',
-      replace: 'void stores.releaseQuietly(run).then(',
+      find: 'void run.keepUntil(storeLater(), ',
+      replace: 'void run.keepUntil(stores.releaseQuietly(id), ',
     },
   },
   {
@@ -186,8 +190,8 @@ export const running: readonly KeptPromise[] = [
     title: 'a retry meanwhile 409, and a retry afterwards the replay',
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
-      find: 'void keepPublishing(() => attempt(-Infinity), interval, until).then(',
-      replace: 'void Promise.resolve().then(',
+      find: 'void run.keepUntil(storeLater(), ',
+      replace: 'void run.keepUntil(Promise.resolve(), ',
     },
   },
   {
@@ -196,8 +200,8 @@ export const running: readonly KeptPromise[] = [
     title: 'keeps the lease from others for as long as it takes',
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
-      find: 'keepPublishing(() => attempt(-Infinity), ',
-      replace: 'keepPublishing(() => attempt(Infinity), ',
+      find: '        const held = await stores.acquireAgain(id);\n',
+      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<TimedStores['acquireAgain']>>;\n",
     },
   },
   {
@@ -214,7 +218,11 @@ export const running: readonly KeptPromise[] = [
     promise: 'A silent store is offered a response once a second at most.',
     spec: 'spec/idempotency/run/publish-background.spec.ts',
     title: 'is offered to a silent store once a second at most',
-    mutant: { file: 'lib/idempotency/run/publish.ts', find: 'await pause(interval, ', replace: 'await pause(1, ' },
+    mutant: {
+      file: 'lib/idempotency/run/publish.ts',
+      find: 'await pause(Math.min(LONGEST_PAUSE, ',
+      replace: 'await pause(Math.min(1, ',
+    },
   },
   {
     promise: 'While too many responses wait to be stored, no handler runs.',
@@ -228,8 +236,8 @@ export const running: readonly KeptPromise[] = [
     title: 'a bounded 503, on a connection that goes on; nothing runs twice',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "wasRunning || options.whenStoreFails === 'reject'",
-      replace: 'wasRunning',
+      find: "waited || options.whenStoreFails === 'reject'",
+      replace: 'waited',
     },
   },
   {
@@ -238,15 +246,19 @@ export const running: readonly KeptPromise[] = [
     title: 'at acquire, and so configured: it runs, within the bound',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "wasRunning || options.whenStoreFails === 'reject'",
-      replace: 'wasRunning || options.storeTimeout > 0',
+      find: "waited || options.whenStoreFails === 'reject'",
+      replace: 'waited || options.storeTimeout > 0',
     },
   },
   {
     promise: 'A handler whose lease cannot be renewed learns that it is over, and is answered all the same.',
     spec: 'spec/idempotency/acceptance/store-faults.spec.ts',
     title: 'at renew: the handler learns that its lease is over',
-    mutant: { file: 'lib/idempotency/run/run.ts', find: '    lease.lose();\n', replace: '' },
+    mutant: {
+      file: 'lib/idempotency/run/run.ts',
+      find: "    guard.endLease('The idempotency lease was lost: another request may run the handler.');\n",
+      replace: '',
+    },
   },
   {
     promise: 'Where a response cannot be stored in time it goes out all the same, and onEvent says not-stored.',
@@ -254,8 +266,8 @@ export const running: readonly KeptPromise[] = [
     title: 'the answer goes out within the bound, and onEvent says that it is not stored',
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
-      find: "return { kind: 'failed', error };",
-      replace: "return { kind: 'published' };",
+      find: '    throw error;\n',
+      replace: '    return true;\n',
     },
   },
   {
@@ -264,7 +276,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/processes/redis-faults.spec.ts',
     title: 'while it is down, runs nothing, and works again when it is back',
     mutant: {
-      file: 'lib/idempotency/answer.ts',
+      file: 'lib/idempotency/idempotency.ts',
       find: "{ headers: { 'Retry-After': '1' }, cause: outcome.error }",
       replace: '{ cause: outcome.error }',
     },
@@ -275,8 +287,8 @@ export const running: readonly KeptPromise[] = [
     title: 'give back what it acquires late',
     mutant: {
       file: 'lib/idempotency/store-calls/timed-stores.ts',
-      find: 'const releaseAgain = (): void => {\n      void this.releaseQuietly(run);',
-      replace: 'const releaseAgain = (): void => {\n      void 0;',
+      find: 'const releaseAgain = this.releaseQuietly.bind(this, run);',
+      replace: 'const releaseAgain = async (): Promise<void> => undefined;',
     },
   },
   {
@@ -336,8 +348,8 @@ export const running: readonly KeptPromise[] = [
     title: 'gets a 409 when waitTimeout is over',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "exchange.options.whenInFlight === 'reject') return decision;",
-      replace: 'exchange.options.waitTimeout <= 1_000) return decision;',
+      find: "while (answer.kind === 'running' && performance.now() < deadline) {",
+      replace: "while (answer.kind === 'running' && performance.now() < deadline + 60_000) {",
     },
   },
   {
@@ -345,9 +357,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/decide.spec.ts',
     title: 'gets a 409 at once, with Retry-After, when whenInFlight is reject',
     mutant: {
-      file: 'lib/idempotency/answer.ts',
-      find: "{ headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) } }",
-      replace: '{}',
+      file: 'lib/idempotency/idempotency.ts',
+      find: "headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) },",
+      replace: '',
     },
   },
   {
@@ -356,9 +368,8 @@ export const running: readonly KeptPromise[] = [
     title: 'has its connection closed when its own response > and its retry gets the published one',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (settled.kind === 'lost') return { kind: 'not-stored', handlerMs, sendEnd: abort };",
-      replace:
-        "if (settled.kind === 'lost') return { kind: 'not-stored', handlerMs, sendEnd: () => recorder.finish(true) };",
+      find: "const isWhole = ending !== 'nothing' && recorder.hasEnded && isOurs;",
+      replace: "const isWhole = ending !== 'nothing' && recorder.hasEnded;",
     },
   },
   {
