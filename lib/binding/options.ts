@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
-import { boolean, checkOptions, fn, isClass, object, objectWith, oneOf, type Rule } from '../options/check';
+import { arrayOf, boolean, checkOptions, fn, isClass, object, objectWith, oneOf, type Rule } from '../options/check';
 import { snapshotOf, withDefaults } from '../options/merge';
 import { asClaims, asPermissions, permissionsIn, principalOf, type Claims } from '../principal/principal';
 import type { Binder, Modifier } from './input/binder-context';
@@ -100,47 +100,43 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   openapi?: OperationOptions;
 }
 
-const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
-const isParser = (value: unknown): boolean => typeof (value as Partial<ValueParser> | null)?.parse === 'function';
-const isFieldSources = (value: unknown): boolean =>
-  Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isFieldSource);
-const isFieldSource = (value: unknown): boolean => (FIELD_SOURCES as readonly unknown[]).includes(value);
-
 /** What each option must be. (`resolveOptions` has the defaults.) */
 const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowFormData: {
     expects: 'true, false or { urlEncoded: true }',
-    accepts: value => isBoolean(value) || (Object(value) as { urlEncoded?: unknown }).urlEncoded === true,
+    accepts: value => boolean.accepts(value) || (Object(value) as { urlEncoded?: unknown }).urlEncoded === true,
   },
   allowAnonymous: boolean,
   fieldSources: {
     expects: `an array of one or more of ${FIELD_SOURCES.join(', ')}, each once`,
-    accepts: isFieldSources,
+    accepts: areFieldSources,
   },
-  fallback: boolean,
-  unknownNames: oneOf('ignore', 'refuse'),
+  ...{ fallback: boolean, unknownNames: oneOf('ignore', 'refuse') },
   binder: {
     expects:
       'an object with a method bind(context, signal), or a function that makes one; for a class, pass an instance',
     accepts: isBinder,
   },
   modifier: fn,
-  valueParsers: {
-    expects: 'an array of results of valueParserFor()',
-    accepts: value => Array.isArray(value) && value.every(isParser),
-  },
+  valueParsers: arrayOf('results of valueParserFor()', isParser),
   ...serializerRules,
   // One of another copy of this package is one, too.
   serializerContext: objectWith('a result of serializerContext()', 'read', 'write'),
   responses: responsesRule,
-  claims: fn,
-  permissions: fn,
-  failureMessage: fn,
-  quoteValues: boolean,
-  limits: object,
+  ...{ claims: fn, permissions: fn, failureMessage: fn, quoteValues: boolean, limits: object },
   uploads: objectWith('{ storage, directory } or a Multer'),
   openapi: object,
 };
+
+function isParser(value: unknown): boolean {
+  return typeof (value as Partial<ValueParser> | null)?.parse === 'function';
+}
+
+function areFieldSources(value: unknown): boolean {
+  const known: readonly unknown[] = FIELD_SOURCES;
+  const isSet = Array.isArray(value) && value.length > 0 && new Set(value).size === value.length;
+  return isSet && value.every(one => known.includes(one));
+}
 
 /** A class is no binder, and may be compiled to a function. */
 function isBinder(value: unknown): boolean {

@@ -61,10 +61,13 @@ export const boolean: Rule = { expects: 'true or false', accepts: value => typeo
 export const text: Rule = { expects: 'text', accepts: value => typeof value === 'string' };
 export const fn: Rule = { expects: 'a function', accepts: isFunction };
 export const headerName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };
-export const headerNames: Rule = {
-  expects: 'an array of HTTP header names',
-  accepts: value => Array.isArray(value) && value.every(isHeaderName),
-};
+
+/** @param what completes the sentence "additionalHeaders must be an array of …". */
+export function arrayOf(what: string, isItem: (value: unknown) => boolean): Rule {
+  return { expects: `an array of ${what}`, accepts: value => Array.isArray(value) && value.every(one => isItem(one)) };
+}
+
+export const headerNames: Rule = arrayOf('HTTP header names', isHeaderName);
 export const milliseconds: Rule = {
   expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`,
   accepts: value => isPositiveInteger(value) && value <= MAX_TIMER,

@@ -22,14 +22,14 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_320, 42, ['idempotency']],
-  body: [937, 12, ['body']],
+  body: [940, 12, ['body']],
   binding: [4_800, 60, ['binding']],
   openapi: [1_100, 14, ['openapi']],
   client: [455, 8, ['client', 'client.ts']],
   cli: [250, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
-    735,
+    730,
     16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],

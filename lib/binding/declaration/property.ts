@@ -35,7 +35,7 @@ interface AnyBigNumber {
  * bignumber.js declares its class once for `import` and once for `require`, each time with a private member, so that
  * neither fits the other: they are compared as one and the same.
  */
-export type Comparable<T> = T extends AnyBigNumber
+type Comparable<T> = T extends AnyBigNumber
   ? AnyBigNumber
   : T extends readonly (infer I)[]
     ? readonly Comparable<I>[]

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
 import { isPromise, type Awaitable } from '../../basics/awaitable';
-import type { Pair } from '../../body/content/urlencoded';
 import type { ProblemLocation } from '../../problems/problem';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { Location } from '../reading/location';
@@ -28,8 +27,6 @@ export class BinderContext<T = unknown> {
     readonly endpoint: Endpoint,
     /** @internal The body, once it has been read, or where there is no request that brings it. */
     public body?: Body,
-    /** @internal The query, if it has been read before. */
-    readonly query?: readonly Pair[],
   ) {
     const { plan, options } = endpoint;
     const nameOfBody = plan?.wholeBody?.kind === 'json' ? plan.wholeBody.member.bindName : '';

@@ -24,8 +24,18 @@ export function partsOf(name: string): readonly string[] {
   return parts;
 }
 
+/** Counts the levels of a name without splitting it. */
+export function levelsOf(name: string): number {
+  let levels = 1;
+  for (const character of name) if (character === '.' || character === '[') levels++;
+  return levels;
+}
+
 /** Returns the first part of a name in lower case, because a name may be sent in any case. */
-export const firstPart = (name: string): string => (partsOf(name)[0] ?? '').toLowerCase();
+export function firstPart(name: string): string {
+  const end = name.search(/[.[\]]/);
+  return (end < 1 ? name : name.slice(0, end)).toLowerCase();
+}
 
 /** Returns true for a part that numbers an item: `[3]`, or `[]`. */
 export const isIndex = (part: string): boolean => /^\d*$/.test(part);
@@ -59,10 +69,10 @@ export class NameTree {
   }
 
   /** @param isItem true if the value is one item of a collection, as `name[]=value` is. */
-  add(name: string, parts: readonly string[], value: Sent, isItem = false): void {
+  add(name: string, value: Sent, isItem = false): void {
     // eslint-disable-next-line @typescript-eslint/no-this-alias -- a loop takes no stack.
     let here: NameTree = this;
-    for (const part of parts) {
+    for (const part of partsOf(name)) {
       const anyCase = part.toLowerCase();
       let below = here.children?.get(anyCase);
       if (!below) (here.children ??= new Map()).set(anyCase, (below = new NameTree(part)));
@@ -167,8 +177,9 @@ export class NameTree {
     const own = new NameTree(this.key);
     own.values = this.values;
     own.holdsItem = this.holdsItem;
-    for (const item of hasItems ? this.below().filter(one => isIndex(one.key)) : [])
-      for (const value of item.take().values) own.add(item.sentAs, [item.key], value);
+    for (const item of hasItems ? this.below() : [])
+      if (isIndex(item.key) && item.values.length > 0)
+        (own.children ??= new Map()).set(item.key, item.take().withoutNames(false));
     return own;
   }
 }

@@ -4,7 +4,7 @@ import type { BinderContext, ValueSource } from '../input/binder-context';
 import type { SourceProperty } from '../plan/source-properties';
 import { convertedText } from '../reading/json-text';
 import { INVALID } from '../reading/location';
-import { firstPart, NameTree, partsOf, type Sent } from '../reading/name-tree';
+import { firstPart, levelsOf, NameTree, type Sent } from '../reading/name-tree';
 import { notNull, type Codec } from '../types/codec';
 import { failUnknown } from '../types/read-json';
 import { readNamed, readNames, readText } from '../types/read-names';
@@ -54,19 +54,26 @@ export const query: ValueSource = {
   name: 'query',
   missing: 'This query parameter is required.',
   read(context, members, values) {
-    const { req, endpoint } = context;
-    readByName('query', context.query ?? queryOf(req, endpoint.options.limits.fields), context, members, values);
+    readByName('query', queryOf(context), context, members, values);
   },
 };
+
+/** The query that was read last: a handler may ask for many values of it, one by one. */
+let last: { readonly url: string; readonly limit: number; readonly pairs: readonly Pair[] } | undefined;
 
 /**
  * Reads the query from the URL: the form of `req.query` depends on the application's query parser.
  * @throws a 414 problem for too many parameters.
  */
-export function queryOf({ url }: { readonly url: string }, limit: number): readonly Pair[] {
+function queryOf({ req: { url }, endpoint }: BinderContext): readonly Pair[] {
+  const limit = endpoint.options.limits.fields;
   const mark = url.indexOf('?');
+  if (mark < 0) return [];
+  if (last?.url === url && last.limit === limit) return last.pairs;
   try {
-    return mark < 0 ? [] : readPairs(url.slice(mark + 1), limit);
+    const pairs = readPairs(url.slice(mark + 1), limit);
+    last = { url, limit, pairs };
+    return pairs;
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'body-too-large') throw error;
     throw new Problem('query-too-large', `There are more than ${limit} query parameters.`, { cause: error });
@@ -82,6 +89,7 @@ function readByName(
   values: unknown[],
 ): void {
   const { options, plan } = context.endpoint;
+  const { depth } = options.limits;
   // A route has the parameters that its path declares, and one value is read without a dto.
   const refusesUnknown = options.unknownNames === 'refuse' && source !== 'route' && plan !== undefined;
   const takesAll = refusesUnknown || members.some(({ isRoot }) => isRoot);
@@ -90,10 +98,10 @@ function readByName(
   let undecodable: Set<string> | undefined;
   for (const pair of pairs) {
     const [name, value, mark] = pair;
-    const parts = partsOf(name);
     if (mark === 'unreadable') (undecodable ??= new Set()).add(refuseUndecodable(source, name, context));
-    else if (parts.length > options.limits.depth + 1) refuseLevels(source, name, context);
-    else if (takesAll || isDeclared(members, parts)) root.add(name, parts, value, mark === 'item');
+    // A level takes at least two characters.
+    else if (name.length > 2 * depth && levelsOf(name) > depth + 1) refuseLevels(source, name, context);
+    else if (takesAll || isDeclared(members, name)) root.add(name, value, mark === 'item');
   }
   for (const member of members) {
     const { index, codec, required, name, isRoot } = member;
@@ -109,9 +117,9 @@ function readByName(
 }
 
 /** Returns false for a name that surely is of no property: it needs no place in a tree. */
-function isDeclared(members: readonly SourceProperty[], [first = '']: readonly string[]): boolean {
-  const anyCase = first.toLowerCase();
-  return members.some(member => member.anyCase.startsWith(anyCase));
+function isDeclared(members: readonly SourceProperty[], name: string): boolean {
+  const first = firstPart(name);
+  return members.some(member => member.anyCase.startsWith(first));
 }
 
 /** Returns what counts of the names below a value: its items. A schema may take a list of objects. */

@@ -1,4 +1,4 @@
-import { either, fn, object, objectWith, oneOf, type Rule } from '../../options/check';
+import { arrayOf, either, fn, object, objectWith, oneOf, type Rule } from '../../options/check';
 import type { AnyType } from './property-type';
 import type { JsonConverter } from './value-parser';
 
@@ -18,7 +18,7 @@ const words = (name: string): string[] =>
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .split(/(?<!^_*)[\s_-](?!_*$)/);
 
-export const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
+const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
   /** Makes the leading capitals small: `CustomerId` becomes customerId, `URLPath` becomes urlPath. */
   camelCase: name => name.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, start => start.toLowerCase()),
   snake_case: name => words(name).join('_').toLowerCase(),
@@ -77,20 +77,14 @@ export function mergeSerializer(
 /** The types of responses by status. */
 export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
-const converter = objectWith('a converter', 'read', 'write');
-const everyOf = (value: unknown, holds: (one: { type?: unknown; types?: unknown }) => boolean): boolean =>
-  Array.isArray(value) && value.every(one => object.accepts(one) && holds(one as object));
+const isConverter = (value: unknown): boolean =>
+  objectWith('', 'read', 'write').accepts(value) && (value as { type?: unknown }).type !== undefined;
+const isContext = (value: unknown): boolean => object.accepts((Object(value) as { types?: unknown }).types);
 
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),
-  converters: {
-    expects: 'an array of { type, read, write }',
-    accepts: value => everyOf(value, one => converter.accepts(one) && one.type !== undefined),
-  },
-  contexts: {
-    expects: 'an array of serializer contexts',
-    accepts: value => everyOf(value, one => object.accepts(one.types)),
-  },
+  converters: arrayOf('{ type, read, write }', isConverter),
+  contexts: arrayOf('serializer contexts', isContext),
 };
 
 export const responsesRule: Rule = {

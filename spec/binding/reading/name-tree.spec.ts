@@ -6,7 +6,7 @@ import { NameTree, partsOf } from '../../../lib/binding/reading/name-tree';
 /** Names as they come, each with its place in the row as its value. */
 function tree(...names: string[]): NameTree {
   const root = new NameTree('', true);
-  for (const [index, name] of names.entries()) root.add(name, partsOf(name), String(index));
+  for (const [index, name] of names.entries()) root.add(name, String(index));
   return root;
 }
 const failures = new Failures(resolveLimits({ items: 5 }));
