@@ -14,7 +14,19 @@ export interface IdempotentRequestInit extends RequestInit {
 }
 
 /** A request that can be sent any number of times, always the same. */
-export type PreparedRequest = Awaited<ReturnType<typeof prepare>>;
+export interface PreparedRequest {
+  readonly url: string;
+  /** Without the key and the signal. */
+  readonly init: RequestInit & { readonly headers: Headers };
+  /** The caller's own. */
+  readonly signal: AbortSignal | null | undefined;
+  /** The key of the application, if it keeps one itself: then nothing is stored. */
+  readonly key: string | undefined;
+  /** What the key is stored under. */
+  readonly name: string;
+  /** Hash of method, URL, the chosen headers, media type and body. */
+  readonly digest: string;
+}
 
 /** @throws TypeError for a request that cannot be sent twice with one key. */
 export function checkRequest(url: unknown, init: IdempotentRequestInit, options: ResolvedOptions): void {
@@ -60,7 +72,7 @@ export async function prepare(
   url: string | URL,
   { operation, key, signal, ...init }: IdempotentRequestInit,
   { headerName, additionalHeaders, prefix }: ResolvedOptions,
-) {
+): Promise<PreparedRequest> {
   const headers = new Headers(init.headers);
   if (headers.has(headerName)) refuse(`it sets ${headerName} itself; pass the key of your own as \`key\`.`);
   const own = { ...init, headers, signal: null };

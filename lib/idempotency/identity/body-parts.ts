@@ -145,7 +145,8 @@ async function hashOfForm(received: ReceivedBytes, req: IncomingMessage, withCon
     if (!Problem.is(error) || error.status >= 500) throw error;
     return undefined;
   } finally {
-    holding.giveBack();
+    // Of a form that is refused, a file may still be read as a field.
+    holding.end();
   }
 }
 

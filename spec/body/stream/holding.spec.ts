@@ -126,6 +126,14 @@ it('the fields of a form are held in memory while idempotency() compares them, a
   await nothingHeld();
 });
 
+it('of a form that idempotency() cannot read, nothing is held for good', async () => {
+  const { url } = await serve(app());
+  const json = { name: 'a', filename: 'blob', type: 'application/json', value: '{"a":1}' };
+  const { body, headers } = multipart([json, { name: 'n'.repeat(1_001), value: '' }], 'b1');
+  expect((await send(`${url}/guarded`, { headers: { 'Idempotency-Key': 'k', ...headers }, body })).status).toBe(200);
+  await nothingHeld();
+});
+
 it('a body whose request has been answered meanwhile is not held', async () => {
   let answer = (): void => undefined;
   const { port } = await serve(
