@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_230, 44, ['idempotency']],
+  idempotency: [3_240, 44, ['idempotency']],
   body: [1_235, 19, ['body']],
   binding: [5_725, 96, ['binding']],
   openapi: [1_265, 16, ['openapi']],
