@@ -1,13 +1,14 @@
+import { inspect } from 'node:util';
 import { isExchangeOver } from '../http/exchange-end';
 import type { Attempt, Exchange, Outcome } from './exchange/exchange';
 import type { KnownAcquisition } from './leases/lease-store';
 import { localRun } from './leases/local-runs';
-import { fingerprintOf, PURGE } from './leases/token';
+import { fingerprintOf, isToken, PURGE, REMEDY } from './leases/token';
 import { joinWaiters } from './leases/waiting';
 import { StoreUnavailable } from './store-calls/store-call';
 
-/** An answer of the lease store, or that the key belongs to a request with other values. */
-type Answer = KnownAcquisition | Extract<Outcome, { readonly kind: 'reused' }>;
+/** An answer of the lease store, or what follows from it for a request that has not got the key. */
+type Answer = KnownAcquisition | Extract<Outcome, { readonly kind: 'reused' | 'store-failed' }>;
 
 /**
  * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
@@ -80,6 +81,13 @@ async function ask({ options, stores }: Exchange, attempt: Attempt): Promise<Ans
       'Use a longer leaseDuration.',
     );
   }
-  const isSame = [attempt.fingerprint, PURGE].includes(fingerprintOf(answer.token));
-  return isSame || whenKeyReused === 'run' ? answer : { kind: 'reused', status: 422 };
+  const { token } = answer;
+  const isSame = [attempt.fingerprint, PURGE].includes(fingerprintOf(token));
+  if (isToken(token) && (isSame || whenKeyReused === 'reject'))
+    return isSame ? answer : { kind: 'reused', status: 422 };
+  // It does not tell whose the lease is. The key is in use all the same, so nothing runs unguarded either.
+  const what =
+    `The lease of the cache key ${attempt.cacheKey} has the token ${inspect(token.slice(0, 80))}, which bindonce has ` +
+    'not made for it';
+  return { kind: 'store-failed', status: 503, error: new StoreUnavailable(what, REMEDY), hasRun: false };
 }

@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [2_850, 36, ['idempotency']],
+  idempotency: [2_865, 36, ['idempotency']],
   body: [960, 12, ['body']],
   binding: [4_800, 60, ['binding']],
   openapi: [1_100, 14, ['openapi']],

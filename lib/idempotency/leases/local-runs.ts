@@ -28,8 +28,6 @@ export function tooManyWaiting(): number {
 
 /** Renewals while a lease lasts: two may fail before it is lost. */
 export const RENEWALS_PER_LEASE = 3;
-/** Milliseconds from one look at the runs to the next, at least. */
-const SHORTEST_SLEEP = 5;
 
 /** The runs whose handlers are at work. One timer wakes for all of them: most end before their first renewal is due. */
 const renewed = new Set<LocalRun>();
@@ -40,7 +38,7 @@ function wakeAt(due: number): void {
   if (due >= wakesAt) return;
   wakesAt = due;
   clearTimeout(timer);
-  timer = setTimeout(wake, Math.max(SHORTEST_SLEEP, due - performance.now())).unref();
+  timer = setTimeout(wake, Math.ceil(due - performance.now())).unref();
 }
 
 function wake(): void {
@@ -109,12 +107,15 @@ export class LocalRun {
   }
 
   async renewOnce(asked: number): Promise<void> {
-    this.due = asked + this.options.leaseDuration / RENEWALS_PER_LEASE;
+    const { leaseDuration } = this.options;
+    this.due = asked + leaseDuration / RENEWALS_PER_LEASE;
+    // At its end by our own clock at the latest: a waiter of this process asks a moment after it.
+    if (asked < this.leaseUntil) this.due = Math.min(this.due, this.leaseUntil);
     const renewal = recovering<boolean | undefined>(this.renew, () => undefined);
     // Our own clock ends the lease, whatever the answer will be: others may run from then on. (Leases in memory answer
     // at once, and nobody else can take them while this process stands still.)
     const isHeld = asked >= this.leaseUntil && isPromise(renewal) ? false : await renewal;
-    if (isHeld) this.leaseUntil = Math.max(this.leaseUntil, asked + this.options.leaseDuration);
+    if (isHeld) this.leaseUntil = Math.max(this.leaseUntil, asked + leaseDuration);
     else if (isHeld === false && renewed.delete(this)) this.onLost();
   }
 }

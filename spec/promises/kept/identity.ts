@@ -279,8 +279,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets 422 while the original runs and after it, never 409, and harms nothing',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "isSame || whenKeyReused === 'run' ?",
-      replace: "isSame || whenKeyReused === 'run' || answer.kind === 'running' ?",
+      find: "return isSame ? answer : { kind: 'reused', status: 422 };",
+      replace: "return isSame || answer.kind === 'running' ? answer : { kind: 'reused', status: 422 };",
     },
   },
   {
