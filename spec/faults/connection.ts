@@ -44,7 +44,10 @@ const kinds: Readonly<Record<StoreKind, (url: string, library: Library) => Conne
   },
   postgres(url, library) {
     const pool = (): Pool =>
-      new Pool({ connectionString: url, connectionTimeoutMillis: 500, query_timeout: 2_000 }).on('error', () => undefined);
+      new Pool({ connectionString: url, connectionTimeoutMillis: 500, query_timeout: 2_000 }).on(
+        'error',
+        () => undefined,
+      );
     const [ours, theirs] = [pool(), pool()];
     return {
       options: { store: library.postgresStore(ours) },

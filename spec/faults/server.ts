@@ -12,7 +12,15 @@ import { connectTo, type Library, type StoreKind } from './connection';
 import { Journal } from './journal';
 import { watchForStalls } from './stalls';
 
-const { PORT = '', JOURNAL = '', STORE_KIND = '', STORE_URL = '', EXACTLY_ONCE = '', OPTIONS = '{}', LIBRARY = 'bindonce' } = process.env;
+const {
+  PORT = '',
+  JOURNAL = '',
+  STORE_KIND = '',
+  STORE_URL = '',
+  EXACTLY_ONCE = '',
+  OPTIONS = '{}',
+  LIBRARY = 'bindonce',
+} = process.env;
 const journal = new Journal(JOURNAL);
 const { pid } = process;
 for (const event of ['unhandledRejection', 'uncaughtException'])
@@ -64,7 +72,10 @@ async function serve(): Promise<void> {
         await tx.query('INSERT INTO orders (key, run) VALUES ($1, $2)', [key, execution.run]);
         await work(Number(req.get('X-Work')));
         journal.write({ what: 'ended', ...execution });
-        res.status(201).set('X-Run', execution.run).json({ key, lines: 'tea '.repeat(Number(req.get('X-Lines'))) });
+        res
+          .status(201)
+          .set('X-Run', execution.run)
+          .json({ key, lines: 'tea '.repeat(Number(req.get('X-Lines'))) });
       });
     await work(Number(req.get('X-Work')));
     journal.write({ what: 'ended', ...execution });

@@ -34,7 +34,12 @@ type Server = Pick<RedisServer, 'kill' | 'shutDown' | 'up' | 'resume' | 'stop'> 
 
 function treated(
   server: Server,
-  { flush, touch, orders, close }: Pick<StoreServer, 'touch' | 'orders'> & { flush(): Promise<unknown>; close(): unknown },
+  {
+    flush,
+    touch,
+    orders,
+    close,
+  }: Pick<StoreServer, 'touch' | 'orders'> & { flush(): Promise<unknown>; close(): unknown },
 ): StoreServer {
   return {
     port: server.port,

@@ -157,7 +157,7 @@ export const idempotencyRules: {
     accepts: value => rule.either(rule.object, rule.fn).accepts(value),
   },
   store: {
-    expects: 'a Keyv, for example new Keyv(adapter), or a store such as postgresStore(pool)',
+    expects: 'a Keyv, for example new Keyv(adapter)',
     accepts: value => isKeyvLike(value) || isStore(value),
   },
   leases: rule.objectWith(
