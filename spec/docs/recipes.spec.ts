@@ -4,7 +4,6 @@ import express from 'express';
 import { Client } from 'pg';
 import { listen, send, type Listening, type WireResponse } from '../support/listen';
 import { PostgresServer } from '../support/servers/postgres-server';
-import { TcpProxy } from '../support/servers/tcp-proxy';
 import { blocksOf, pageOf, type Block, type Page } from './pages';
 import { whileRunning } from './running';
 
@@ -233,76 +232,29 @@ describe('the receiver of webhooks', () => {
   });
 });
 
-describe('an order in a transaction', () => {
-  const snippet = snippetUnder('A transaction of your database', recipes);
-  let database: PostgresServer;
-  let client: Client;
-
-  beforeEach(async () => {
-    database = await PostgresServer.start();
-    client = new Client({ connectionString: database.url });
+describe('an order that is committed with its response', () => {
+  it('is placed once, also if its process has ended since, and refused with the rule that it breaks', async () => {
+    const snippet = snippetUnder('An order and its response', pageOf(root, 'docs/exactly-once.md'));
+    const database = await PostgresServer.start();
+    const client = new Client({ connectionString: database.url });
     await client.connect();
     await client.query(/CREATE TABLE .*/.exec(snippet.code)?.[0] ?? '');
-    await client.query("CREATE TABLE stock AS SELECT 'tea' AS sku, 9 AS pieces");
-  });
-  afterEach(async () => {
+    const answers: string[] = [];
+    for (const quantity of [0, 2, 2])
+      await whileRunning(
+        snippet,
+        async url => {
+          const { status, text } = await post(url, '/orders', { sku: 'tea', quantity });
+          answers.push(status === 400 ? String(status) : text);
+        },
+        { env: { DATABASE_URL: database.url } },
+      );
+    const order = '{"id":1,"sku":"tea","quantity":2}';
+    expect(answers).toEqual(['400', order, order]);
+    expect((await client.query('SELECT FROM orders')).rowCount).toBe(1);
     await client.end();
     await database.stop();
-  });
-
-  const whileOpen = (work: (url: string) => Promise<void>, port = database.port): Promise<void> =>
-    whileRunning(snippet, work, { env: { DATABASE_URL: database.url.replace(`:${database.port}`, `:${port}`) } });
-  const place = async (url: string, sku = 'tea'): Promise<string> => {
-    const { status, text } = await post(url, '/orders', { sku });
-    return `${status} ${text}`.trim();
-  };
-  const pieces = async (): Promise<unknown> =>
-    (await client.query<{ pieces: number }>('SELECT pieces FROM stock')).rows[0]?.pieces;
-
-  it('is placed once, also if its process has ended since, which had the response in memory', async () => {
-    for (let time = 0; time < 2; time++)
-      await whileOpen(async url => {
-        expect(await place(url)).toBe('201 {"id":"1","sku":"tea"}');
-      });
-    expect(await pieces()).toBe(8);
-  });
-
-  it('is not what another order with its key gets, when its response is no longer stored', async () => {
-    const answers: string[] = [];
-    for (const sku of ['tea', 'milk']) await whileOpen(async url => void answers.push(await place(url, sku)));
-    expect(answers).toEqual(['201 {"id":"1","sku":"tea"}', '422 Unprocessable Entity']);
-  });
-
-  it('is placed for each request without a key, if that is allowed', async () => {
-    const code = snippet.code.replace('idempotency({', "$& whenKeyMissing: 'run',");
-    const answers: string[] = [];
-    await whileRunning(
-      { ...snippet, code },
-      async url => {
-        for (const sku of ['tea', 'milk'])
-          answers.push((await post(url, '/orders', { sku }, { 'Idempotency-Key': '' })).text);
-      },
-      { env: { DATABASE_URL: database.url } },
-    );
-    expect(answers).toEqual(['{"id":"1","sku":"tea"}', '{"id":"2","sku":"milk"}']);
-  });
-
-  it('is placed by a retry if the connection to the database was lost', async () => {
-    const network = await TcpProxy.before(database.port);
-    await whileOpen(async url => {
-      await client.query('BEGIN; LOCK TABLE stock');
-      const lost = place(url);
-      while ((await client.query('SELECT pid FROM pg_locks WHERE NOT granted')).rowCount === 0);
-      network.cut();
-      expect(await lost).toBe('503');
-      network.mend();
-      await client.query('COMMIT');
-      // A sequence does not take back what it has given.
-      expect(await place(url)).toBe('201 {"id":"2","sku":"tea"}');
-    }, network.port);
-    await network.close();
-    expect(await pieces()).toBe(8);
-  });
+  }, 120_000);
 });
 
 describe('the payment of an amount above zero', () => {
