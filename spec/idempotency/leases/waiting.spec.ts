@@ -36,7 +36,7 @@ describe('a duplicate that waits', () => {
     async msLeft => {
       const leases = new TakenLeases(msLeft);
       const { url } = await serve(
-        express().post('/', idempotency({ leases, waitTimeout: 300 }), (_req, res) => {
+        express().post('/', idempotency({ leases, waitTimeout: 350 }), (_req, res) => {
           res.end();
         }),
       );

@@ -104,8 +104,8 @@ class Steps {
 
   /** @throws Error for a database that cannot be shared, or does not keep anything. */
   constructor(readonly database: SqliteDatabase) {
-    // SQLite itself would stop this thread while it waits.
-    database.exec('PRAGMA busy_timeout = 0');
+    // While it is opened, SQLite may wait: several processes can start at the same moment.
+    database.exec(`PRAGMA busy_timeout = ${LONGEST_WAIT}`);
     const { file } = this.get('SELECT file FROM pragma_database_list WHERE name = ?', 'main') as {
       file: string | null;
     };
@@ -117,6 +117,8 @@ class Steps {
       throw new Error(`sqliteStore: ${file} is on a network, where locks of files do not hold. Use a local disk.`);
     this.setJournal(file);
     this.prepare();
+    // From now on, it would stop the event loop while it waits.
+    database.exec('PRAGMA busy_timeout = 0');
   }
 
   /**
