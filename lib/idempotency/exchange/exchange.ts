@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { isPromise } from '../../basics/awaitable';
 import { isExchangeOver } from '../../http/exchange-end';
 import type { Next } from '../../http/express';
+import { pathOf } from '../../problems/answer';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import { identify } from '../identity/cache-key';
@@ -105,7 +106,14 @@ export class Exchange {
     const key = (this.key = readKey(req, options.headerName, options.keyPattern));
     const { caller, cacheKey, fingerprint } = await identify(req, res, key, options);
     this.cacheKey = cacheKey;
-    return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint), asked: 0 };
+    const details = {
+      method: req.method ?? '',
+      path: pathOf(req) ?? '',
+      created: Date.now(),
+      key,
+      scope: caller.scope,
+    };
+    return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint), details, asked: 0 };
   }
 
   /** Tells `onEvent`. An observer that throws must not change the outcome of the request. */

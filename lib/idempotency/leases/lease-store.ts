@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 
 /**
@@ -22,11 +23,30 @@ export interface RunFacts {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  readonly keyHash: string;
-  readonly callerHash: string;
-  /** In milliseconds since 1970. */
+  /** The key, hashed with the `salt()` of the store; absent for a store without one. */
+  readonly keyHash?: string;
+  /** The same of what `scope` returns; absent for requests without a scope, too. */
+  readonly callerHash?: string;
+  /** When the request came, in milliseconds since 1970. */
   readonly created: number;
 }
+
+/** What is known of a request before its key and its caller are hashed. */
+export interface RunDetails extends Omit<RunFacts, 'keyHash' | 'callerHash'> {
+  readonly key: string;
+  readonly scope: string | undefined;
+}
+
+/** @param salt undefined for a store that keeps none: it is told no hashes. */
+export function factsOf({ key, scope, ...facts }: RunDetails, salt: string | undefined): RunFacts {
+  if (salt === undefined) return facts;
+  const keyHash = saltedHash(key, salt);
+  return scope === undefined ? { ...facts, keyHash } : { ...facts, keyHash, callerHash: saltedHash(scope, salt) };
+}
+
+/** Hashes a key or a caller: keys are often order numbers, which a plain hash would give away. */
+export const saltedHash = (text: string, salt: string): string =>
+  createHmac('sha256', salt).update(text).digest('base64url');
 
 /** What a store tells its operators of one run. */
 export interface RunRecord extends Pick<RunFacts, 'method' | 'path' | 'created'> {
@@ -82,6 +102,11 @@ export interface LeaseStore {
    * @returns false, and changes nothing, when there is no unknown run of this token.
    */
   settle?(key: string, token: string, outcome: 'ran' | 'did-not-run', ms: number): boolean | Promise<boolean>;
+  /**
+   * Optional: returns a random text that the store keeps with its data, for `keyHash` and `callerHash`. Each middleware
+   * asks once.
+   */
+  salt?(): string | Promise<string>;
   /** Optional: returns runs, the newest first. */
   list?(query: RunQuery): Promise<{ readonly items: readonly RunRecord[]; readonly after?: string }>;
   /** Optional: returns the run of a key. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RunDetails } from './lease-store';
 
 /** The fingerprint in the token of a purge, which is not a request. */
 export const PURGE = 'purge';
@@ -8,6 +9,8 @@ export interface RunId {
   readonly cacheKey: string;
   /** The holder of the lease. */
   readonly token: string;
+  /** Absent for a purge, which is not a request. */
+  readonly details?: RunDetails;
 }
 
 /** Node's own function, also where a test suite replaces it by one that returns the same text each time. */

@@ -1,6 +1,14 @@
 import { after, type Awaitable } from '../../basics/awaitable';
 import { describe } from '../../options/check';
-import { validAcquisition, validCompletion, type Acquisition, type KnownAcquisition } from '../leases/lease-store';
+import {
+  factsOf,
+  validAcquisition,
+  validCompletion,
+  type Acquisition,
+  type KnownAcquisition,
+  type RunDetails,
+  type RunFacts,
+} from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
 import { newToken, PURGE, type RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -12,6 +20,9 @@ const STORING_PAUSE = 100;
 
 /** The stores of one middleware. Each step ends within `storeTimeout`, with an answer or with StoreUnavailable. */
 export class TimedStores {
+  /** Of the lease store, when it has answered. */
+  private salt: string | undefined;
+
   constructor(private readonly options: ResolvedOptions) {}
 
   /**
@@ -38,13 +49,20 @@ export class TimedStores {
 
   /** Acquires the lease, also for a run that has, or had, it already. */
   async acquireAgain(
-    { cacheKey, token }: RunId,
+    { cacheKey, token, details }: RunId,
     ms = this.options.leaseDuration,
     onLate?: (answer: unknown) => unknown,
   ): Promise<KnownAcquisition> {
     const { leases, storeTimeout } = this.options;
-    const acquire = (): Awaitable<Acquisition> => leases.acquire(cacheKey, token, ms);
+    const acquire = (): Awaitable<Acquisition> =>
+      after(details && this.factsOf(details), facts => leases.acquire(cacheKey, token, ms, facts));
     return validAcquisition(await callStore('acquire() of the lease store', acquire, storeTimeout, onLate));
+  }
+
+  private factsOf(details: RunDetails): Awaitable<RunFacts> {
+    const { leases } = this.options;
+    if (this.salt !== undefined || !leases.salt) return factsOf(details, this.salt);
+    return after(leases.salt(), salt => factsOf(details, (this.salt = salt)));
   }
 
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
