@@ -171,15 +171,4 @@ export class NameTree {
     if (this.taken === 'all') return [];
     return this.below().flatMap(one => [...(one.values.length > 0 && !one.taken ? [one.sentAs] : []), ...one.others()]);
   }
-
-  /** Returns the values sent under the name itself, and those of its items if it has some, without the names below. */
-  withoutNames(hasItems: boolean): NameTree {
-    const own = new NameTree(this.key);
-    own.values = this.values;
-    own.holdsItem = this.holdsItem;
-    for (const item of hasItems ? this.below() : [])
-      if (isIndex(item.key) && item.values.length > 0)
-        (own.children ??= new Map()).set(item.key, item.take().withoutNames(false));
-    return own;
-  }
 }

@@ -120,6 +120,10 @@ function oneByOne([index, tree]: IndexedItem): IndexedItem[] {
   return tree.isLeaf ? tree.values.map(value => [index, NameTree.leaf([value])]) : [[index, tree]];
 }
 
+/** Returns true if a value was sent, as one text or file or under names below. */
+export const isSent = (codec: Codec, tree: NameTree, at: Location): boolean =>
+  tree.values.length > 0 || isSentBelow(codec, tree, at);
+
 /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
 function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   const type = notNull(codec);
@@ -132,7 +136,7 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
         .flatMap(({ fields }) => fields)
         .some(field => {
           const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-          return below !== undefined && (below.values.length > 0 || isSentBelow(field.codec, below, at));
+          return below !== undefined && isSent(field.codec, below, at);
         });
     case 'record':
       return !tree.isLeaf;
