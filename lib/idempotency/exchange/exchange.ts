@@ -25,8 +25,8 @@ export type Outcome =
   | { readonly kind: 'abandoned' }
   /** An earlier run of the same request is done: its response is sent. */
   | { readonly kind: 'replayed' | 'waited'; readonly response: RecordedResponse; readonly status: number }
-  /** An earlier run is done, but its response was not kept. */
-  | { readonly kind: 'unavailable'; readonly status: 409 }
+  /** An earlier run is done, but its response was not kept; or its process died, and nobody knows what it has done. */
+  | { readonly kind: 'unavailable' | 'outcome-unknown'; readonly status: 409 }
   /** Another request runs, or may begin to; it holds the lease for `msLeft` more milliseconds. */
   | { readonly kind: 'conflicted'; readonly status: 409; readonly msLeft: number }
   /** The key belongs to a request with other values. */
@@ -106,13 +106,9 @@ export class Exchange {
     const key = (this.key = readKey(req, options.headerName, options.keyPattern));
     const { caller, cacheKey, fingerprint } = await identify(req, res, key, options);
     this.cacheKey = cacheKey;
-    const details = {
-      method: req.method ?? '',
-      path: pathOf(req) ?? '',
-      created: Date.now(),
-      key,
-      scope: caller.scope,
-    };
+    const facts = { method: req.method ?? '', path: pathOf(req) ?? '', created: Date.now() };
+    const keepUnknown = options.whenOwnerDies === 'refuse' && { keepUnknown: options.cacheDuration };
+    const details = { ...facts, ...keepUnknown, key, scope: caller.scope };
     return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint), details, asked: 0 };
   }
 

@@ -66,7 +66,7 @@ export interface RunQuery extends Partial<Pick<RunFacts, 'path' | 'keyHash' | 'c
 /**
  * The right to run: each key has at most one holder at a time. Every method is ONE atomic step, and may be repeated
  * with the same arguments when its answer was lost: the repetition changes nothing and returns the same (except that
- * `release` returns whether there was something to release).
+ * `release` and `settle` return whether there was something to release, or to settle).
  *
  * A method that does not know its outcome throws, or rejects. It is called once more, within `storeTimeout`; then the
  * store is unavailable. It must not answer `acquired` or `false` instead: the handler could run twice.
@@ -82,12 +82,13 @@ export interface LeaseStore {
   /** Extends the lease to `ms` milliseconds from now. @returns whether the token still holds it. */
   renew(key: string, token: string, ms: number): boolean | Promise<boolean>;
   /**
-   * Turns the lease into a record that the run of this token is done, kept for `ms` milliseconds.
+   * Turns the lease, or what is unknown of the run of this token, into a record that it is done, kept for `ms`
+   * milliseconds.
    * @returns false, and changes nothing, when another token has taken the lease since.
    */
   complete(key: string, token: string, ms: number): boolean | Promise<boolean>;
   /**
-   * Gives up the lease, or the record, of this token.
+   * Gives up the lease or the record of this token, or what is unknown of its run.
    * @returns false, and changes nothing, when it is not this token's.
    */
   release(key: string, token: string): boolean | Promise<boolean>;
@@ -113,19 +114,16 @@ export interface LeaseStore {
   get?(key: string): Promise<RunRecord | undefined>;
 }
 
-/** An answer with which a request goes on. */
-export type KnownAcquisition = Exclude<Acquisition, { readonly kind: 'unknown' }>;
-
 /**
  * Returns the answer of `acquire`, which may come from an application's own lease store. Its `msLeft` may be missing,
  * or a column of 64 bits, of which drivers make a bigint or text.
  * @throws TypeError for anything that is not an acquisition, or that was not asked for.
  */
-export function validAcquisition(answer: Acquisition): KnownAcquisition {
+export function validAcquisition(answer: Acquisition): Acquisition {
   const { kind, token, msLeft } = Object(answer) as { readonly [name in 'kind' | 'token' | 'msLeft']?: unknown };
   if (kind === 'acquired') return { kind };
   if (kind === 'running' && typeof token === 'string') return { kind, token, msLeft: Number(msLeft) };
-  if (kind === 'done' && typeof token === 'string') return { kind, token };
+  if ((kind === 'done' || kind === 'unknown') && typeof token === 'string') return { kind, token };
   throw invalid('acquire', answer, "{ kind: 'acquired' }, or kind 'running' or 'done' with its token");
 }
 
