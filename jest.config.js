@@ -48,6 +48,7 @@ const long = [
   'spec/idempotency/acceptance/behind-middlewares.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',
   'spec/idempotency/leases/memory-leases-search.spec.ts',
+  'spec/idempotency/operate/operate-page.spec.ts',
   'spec/idempotency/stores/postgres/store-search.spec.ts',
   'spec/idempotency/stores/postgres/store.spec.ts',
   'spec/idempotency/stores/redis/client.spec.ts',

@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_800, 41, ['idempotency']],
+  idempotency: [4_260, 45, ['idempotency']],
   body: [960, 12, ['body']],
   binding: [4_800, 60, ['binding']],
   openapi: [1_100, 14, ['openapi']],
@@ -29,7 +29,7 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   cli: [250, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
-    750,
+    755,
     16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
