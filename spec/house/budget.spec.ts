@@ -27,7 +27,7 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   openapi: [1_100, 14, ['openapi']],
   client: [460, 8, ['client', 'client.ts']],
   cli: [250, 5, ['cli']],
-  testing: [400, 4, ['testing', 'testing.ts']],
+  testing: [400, 5, ['testing', 'testing.ts']],
   leaves: [
     755,
     16,

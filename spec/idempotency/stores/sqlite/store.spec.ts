@@ -42,21 +42,15 @@ const runner = { describe, it, after };
 ${body}`;
 
 describe('sqliteStore()', () => {
-  it('is a lease store, as the contract and the search say, of two connections', async () => {
+  it('is a store, as the contract says, of two connections', async () => {
     const tap = await inNode(
       suites(`
-const open = name => { const [one, other] = [lib.sqliteStore(at(name)), lib.sqliteStore(at(name))];
-  return { one: one.leases, other: other.leases, close() { one.close(); other.close(); } }; };
-testing.leaseStoreContract('sqliteStore()', () => open('contract.db'), { watches: false, runner });
-testing.leaseStoreSearch('sqliteStore()', () => {
-  const store = lib.sqliteStore(at('search.db'));
-  const { DatabaseSync } = require('node:sqlite');
-  const other = new DatabaseSync(at('search.db'));
-  return { store: store.leases, close() { store.close(); other.close(); },
-    expire: key => { other.prepare('UPDATE bindonce_1_runs SET expires = ? WHERE key = ?').run(Date.now(), key); } };
-}, { depth: 4, runner });`),
+testing.storeContract('sqliteStore()', () => {
+  const [one, other] = [lib.sqliteStore(at('contract.db')), lib.sqliteStore(at('contract.db'))];
+  return { one, other, close() { one.close(); other.close(); } };
+}, { runner });`),
     );
-    expect(tap).toMatch(/^\S+ pass 11$/m);
+    expect(tap).toMatch(/^\S+ pass 13$/m);
     expect(tap).toMatch(/^\S+ fail 0$/m);
   }, 300_000);
 
