@@ -27,7 +27,8 @@ export {
   type TransactionAdapter,
 } from './idempotency/stores/transactions';
 export type { Store } from './idempotency/stores/store';
-export { sqliteStore, type SqliteDatabase, type SqliteStore } from './idempotency/stores/sqlite/store';
+export { sqliteStore, type SqliteStore } from './idempotency/stores/sqlite/store';
+export type { SqliteDatabase } from './idempotency/stores/sqlite/database';
 export {
   postgresLeases,
   postgresStore,

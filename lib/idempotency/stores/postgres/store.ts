@@ -188,7 +188,7 @@ class PostgresLeases implements LeaseStore {
   }
 
   settle(key: string, token: string, outcome: 'ran' | 'did-not-run', ms: number): Promise<boolean> {
-    return this.is('settle', [keyHash(key), token, ms, outcome === 'ran']);
+    return outcome === 'ran' ? this.is('ran', [keyHash(key), token, ms]) : this.is('didNotRun', [keyHash(key), token]);
   }
 
   private async is(step: Step, values: unknown[]): Promise<boolean> {

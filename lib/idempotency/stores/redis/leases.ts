@@ -59,16 +59,17 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
     return answer.slice(named.length);
   }
   const leases: LeaseStore = {
-    async acquire(key, token, ms) {
-      const [kind, ...rest] = (await ask('acquire', key, token, ms)).split(' ');
+    async acquire(key, token, ms, about) {
+      const [kind, ...rest] = (await ask('acquire', key, token, ms, about?.keepUnknown ?? 0)).split(' ');
       if (kind === 'acquired') return { kind };
-      if (kind === 'done') return { kind, token: rest.join(' ') };
+      if (kind === 'done' || kind === 'unknown') return { kind, token: rest.join(' ') };
       const [msLeft, ...holder] = rest;
       return { kind: 'running', msLeft: Math.max(0, Number(msLeft)), token: holder.join(' ') };
     },
     renew: async (key, token, ms) => (await ask('renew', key, token, ms)) === '1',
     complete: async (key, token, ms) => (await ask('complete', key, token, prefix + key, ms)) === '1',
     release: async (key, token) => (await ask('release', key, token, prefix + key)) === '1',
+    settle: async (key, token, outcome, ms) => (await ask('settle', key, token, prefix + key, ms, outcome)) === '1',
   };
   const { client } = borrowed;
   if (!isSingle(client)) return leases;
@@ -90,49 +91,66 @@ function notAClient(given: unknown): TypeError {
   );
 }
 
-/** Makes a script that names the question in its answer: ARGV[2] is the token, ARGV[1] a number of the question. */
-const answering = (step: string): string => `local function step()
+/**
+ * Makes a script that names the question in its answer: ARGV[2] is the token, ARGV[1] a number of the question.
+ *
+ * A lease is the string `r:<token>` (running) with an expiry, a record `d:<token>` (done). A lease whose run is unknown
+ * afterwards is `u:<ms>:<token>`, and lasts until what is unknown is forgotten: its end is when `ms` milliseconds are
+ * left of that. So nothing here reads a clock.
+ */
+const answering = (step: string): string => `local held = redis.call('GET', KEYS[1])
+local kind, after, holder = string.match(held or '', '^(u):(%d+):(.*)$')
+if not kind then kind, holder = string.match(held or '', '^([rd]):(.*)$') end
+local ends = redis.call('PTTL', KEYS[1])
+local left = ends - (after or 0)
+local isUnknown = kind == 'u' and left <= 0
+local isOwn = holder == ARGV[2]
+local function lease(ms, untilForgotten)
+  local most = math.max(ms, untilForgotten)
+  local name = most > tonumber(ms) and 'u:' .. most - ms .. ':' or 'r:'
+  redis.call('SET', KEYS[1], name .. ARGV[2], 'PX', most)
+end
+local function finish(record, ms)
+  if record then redis.call('SET', KEYS[1], 'd:' .. ARGV[2], 'PX', ms) else redis.call('DEL', KEYS[1]) end
+  redis.pcall('PUBLISH', ARGV[3], record and 'done' or 'released')
+  return 1
+end
+local function step()
 ${step}
 end
 return ARGV[2] .. ' ' .. ARGV[1] .. ' ' .. step()`;
 
 /**
- * The steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua"). A lease is the
- * string `r:<token>` (running) or `d:<token>` (done) with an expiry; its key is KEYS[1]. Every answer is one text,
- * because clients may convert numbers. A notification that the run has ended goes to a channel. It may fail, for a user
- * who may not publish there: waiters poll.
+ * The steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua"). Its key is KEYS[1].
+ * Every answer is one text, because clients may convert numbers. A notification that the run has ended goes to a
+ * channel. It may fail, for a user who may not publish there: waiters poll.
  */
 const scripts = {
   /**
-   * ARGV: number, token, ms. Answers `acquired`, `done <token>` or `running <ms left> <token>`. What none of these
-   * scripts writes keeps the key in use, by a token that cannot be one.
+   * ARGV: number, token, ms, milliseconds for which it is unknown what a lease without a record has done. Answers
+   * `acquired`, `done <token>`, `unknown <token>` or `running <ms left> <token>`. What none of these scripts writes
+   * keeps the key in use, by a token that cannot be one.
    */
-  acquire: answering(`local held = redis.call('GET', KEYS[1])
-if not held or held == 'r:' .. ARGV[2] then
-  redis.call('SET', KEYS[1], 'r:' .. ARGV[2], 'PX', ARGV[3])
+  acquire: answering(`if not held or isOwn and kind ~= 'd' then
+  lease(ARGV[3], ARGV[4])
   return 'acquired'
 end
-local state = string.sub(held, 1, 2)
-local token = string.sub(held, 3)
-if state == 'd:' then return 'done ' .. token end
-if state ~= 'r:' then return 'running 0 ' .. held .. ' (no lease)' end
-return 'running ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. token`),
+if kind == 'd' then return 'done ' .. holder end
+if isUnknown then return 'unknown ' .. holder end
+return 'running ' .. (kind and left .. ' ' .. holder or '0 ' .. held .. ' (no lease)')`),
 
   /** ARGV: number, token, ms. */
-  renew: answering(`if redis.call('GET', KEYS[1]) ~= 'r:' .. ARGV[2] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[3])`),
+  renew: answering(`if not isOwn or kind == 'd' or isUnknown then return 0 end
+lease(ARGV[3], kind == 'u' and ends or 0)
+return 1`),
 
   /** ARGV: number, token, channel, ms. An expired lease that no other token has taken may be completed. */
-  complete: answering(`local held = redis.call('GET', KEYS[1])
-if held and string.sub(held, 3) ~= ARGV[2] then return 0 end
-redis.call('SET', KEYS[1], 'd:' .. ARGV[2], 'PX', ARGV[4])
-redis.pcall('PUBLISH', ARGV[3], 'done')
-return 1`),
+  complete: answering(`if held and not isOwn then return 0 end
+return finish(true, ARGV[4])`),
 
   /** ARGV: number, token, channel. */
-  release: answering(`local held = redis.call('GET', KEYS[1])
-if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end
-redis.call('DEL', KEYS[1])
-redis.pcall('PUBLISH', ARGV[3], 'released')
-return 1`),
+  release: answering('return isOwn and finish(false) or 0'),
+
+  /** ARGV: number, token, channel, ms, outcome. */
+  settle: answering("return isOwn and isUnknown and finish(ARGV[5] == 'ran', ARGV[4]) or 0"),
 } as const;
