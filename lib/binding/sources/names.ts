@@ -10,7 +10,7 @@ import { failUnknown } from '../types/read-json';
 import { readNamed, readNames, readText } from '../types/read-names';
 
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
-type SentPair = readonly [name: string, value: Sent, ...mark: readonly ('unreadable' | 'item')[]];
+type SentPair = readonly [name: string, value: Sent, mark?: Pair[2], file?: string];
 
 type Named = 'form' | 'route' | 'query';
 
