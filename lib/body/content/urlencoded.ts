@@ -4,9 +4,8 @@ import { Problem } from '../../problems/problem';
 /**
  * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. `unreadable` marks
  * invalid percent-encoding: the name is decoded as far as possible, and the value is not the one that the client meant.
- * `item` marks the one item of a collection: the name had an index or brackets, which a parser has removed.
  */
-export type Pair = readonly [name: string, value: string, ...mark: readonly ('unreadable' | 'item')[]];
+export type Pair = readonly [name: string, value: string, ...mark: readonly 'unreadable'[]];
 
 /** Makes the 413 problem of a form with more fields than the limit. */
 export const tooManyFields = (limit: number): Problem =>
