@@ -3,6 +3,7 @@ import qs from 'qs';
 import { Problem } from '../../problems/problem';
 
 /**
+<<<<<<< HEAD
  * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. Marks:
  * - `unreadable`: invalid percent-encoding. The name is decoded as far as possible, and the value is not the one that
  *   the client meant.
@@ -10,6 +11,12 @@ import { Problem } from '../../problems/problem';
  * - `json`: a file of JSON that is read as a field; `file` is its name and size.
  */
 export type Pair = readonly [name: string, value: string, mark?: 'unreadable' | 'item' | 'json', file?: string];
+=======
+ * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. `unreadable` marks
+ * invalid percent-encoding: the name is decoded as far as possible, and the value is not the one that the client meant.
+ */
+export type Pair = readonly [name: string, value: string, ...mark: readonly 'unreadable'[]];
+>>>>>>> w-read
 
 /** Makes the 413 problem of a form with more fields than the limit. */
 export const tooManyFields = (limit: number): Problem =>
