@@ -82,6 +82,14 @@ describe('a run whose lease was lost to another', () => {
   it.each<[string, RequestHandler, IdempotencyOptions]>([
     ['would be stored', (_req, res) => void res.json({ run: 1 }), {}],
     [
+      'has begun',
+      (_req, res) => {
+        res.write('run 1');
+        res.end();
+      },
+      {},
+    ],
+    [
       'was to be forgotten',
       (req, res) => {
         req.idempotency.forget();
