@@ -47,6 +47,7 @@ const long = [
   'spec/faults/storms.spec.ts',
   'spec/idempotency/acceptance/behind-middlewares.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',
+  'spec/idempotency/operate/operate-page.spec.ts',
   'spec/idempotency/stores/postgres/store.spec.ts',
   'spec/idempotency/stores/redis/client.spec.ts',
   'spec/idempotency/stores/redis/deployments/access.spec.ts',

@@ -1,6 +1,6 @@
 import { namingErrors } from '../binding/declaration/declaration-error';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
-import { IN_MEMORY } from '../body/receive';
+import { IN_MEMORY } from '../body/stream/received';
 import { ALWAYS_HELD } from '../body/stream/holding';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';

@@ -1,7 +1,8 @@
 import { AssertionError } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import type { Acquisition, LeaseStore, RunFacts } from '../idempotency/leases/lease-store';
+import type { Acquisition, LeaseStore } from '../idempotency/leases/lease-store';
+import type { RunFacts } from '../idempotency/leases/runs';
 import { FREE, play, type Answer, type LeaseState, type Move, type Step } from './lease-model';
 
 /** Milliseconds: nothing expires while a fact is tried. */

@@ -16,7 +16,7 @@ const rooms = {
  */
 const floors = {
   body: ['content', 'spool', 'stream', 'form'],
-  idempotency: ['leases', 'responses', 'stores', 'identity', 'options', 'store-calls', 'exchange', 'run'],
+  idempotency: ['leases', 'responses', 'stores', 'identity', 'options', 'store-calls', 'exchange', 'run', 'operate'],
   binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'],
 };
 

@@ -3,7 +3,7 @@ import { headerLines } from '../../http/express';
 import type { ValueSource } from '../input/binder-context';
 import { ownValue } from '../reading/json-text';
 import { NameTree } from '../reading/name-tree';
-import { readNamed } from '../types/read-names';
+import { readNames } from '../types/read-names';
 
 /** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */
 export const header: ValueSource = {
@@ -11,10 +11,14 @@ export const header: ValueSource = {
   missing: 'This header is missing from the request.',
   read(context, members, values) {
     for (const member of members) {
-      const { name, anyCase } = member;
+      const { name, anyCase, codec, required } = member;
       const lines = headerLines(anyCase, context.req);
       if (lines)
-        context.put(values, member, readNamed(member, NameTree.leaf(lines), context.locationOf('header', name)));
+        context.put(
+          values,
+          member,
+          readNames(codec, new NameTree(lines), context.locationOf('header', name), required),
+        );
     }
   },
 };
@@ -28,10 +32,14 @@ export const cookie: ValueSource = {
     if (line === undefined) return;
     const cookies = parse(line);
     for (const member of members) {
-      const { name } = member;
+      const { name, codec, required } = member;
       const value = ownValue(cookies, name);
       if (typeof value === 'string')
-        context.put(values, member, readNamed(member, NameTree.leaf([value]), context.locationOf('cookie', name)));
+        context.put(
+          values,
+          member,
+          readNames(codec, new NameTree([value]), context.locationOf('cookie', name), required),
+        );
     }
   },
 };

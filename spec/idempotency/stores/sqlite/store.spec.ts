@@ -173,4 +173,25 @@ const server = app.listen(0, '127.0.0.1', async () => {
           ],
     );
   });
+
+  it('lists its runs, also for the command', async () => {
+    const printed = await inNode(`(async () => {
+      const store = lib.sqliteStore(at('listed.db'));
+      const { keys } = lib.idempotency({ store });
+      for (const [at, path] of ['/orders', '/orders/7', '/carts'].entries())
+        await store.leases.acquire('key' + at, 'token', 60_000, { method: 'POST', path, created: Date.now() + at });
+      await store.leases.complete('key1', 'token', 60_000, 201);
+      const page = await keys.list({ path: '/orders', limit: 1 });
+      const next = await keys.list({ path: '/orders', limit: 1, after: page.after });
+      console.log(JSON.stringify([page.items, next.items].flat().map(one => [one.state, one.path, one.status])));
+      store.close();
+    })();`);
+    expect(JSON.parse(printed)).toEqual([
+      ['done', '/orders/7', 201],
+      ['running', '/orders', null],
+    ]);
+    const command = [join(root, 'dist/cli/bindonce.js'), 'keys', 'ls', '--store', join(folder, 'listed.db'), '--json'];
+    const { stdout } = await run(node, ['--no-warnings', ...command]);
+    expect((JSON.parse(stdout) as { items: object[] }).items).toHaveLength(3);
+  });
 });
