@@ -4,7 +4,7 @@ import { namingErrors } from '../declaration/declaration-error';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
-import { Location, withoutMark } from '../reading/location';
+import { INVALID, Location } from '../reading/location';
 import { mergeSerializer, responsesRule, serializerRules } from '../types/serializer-options';
 import type { GeneratedContexts, SerializerOptions, SerializerTypes } from '../types/serializer-options';
 import { exactText } from '../types/exact-text';
@@ -65,7 +65,7 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     const value = await readJson(reader, parsed(given, needsExactNumbers(reader)), Location.inJson(failures, ''));
     await failures.settle();
     if (failures.list.length > 0) throw validationProblem(failures);
-    return withoutMark(value) as Infer<Q>;
+    return (value === INVALID ? undefined : value) as Infer<Q>;
   }
 
   /**

@@ -4,7 +4,7 @@ import { headerLines } from '../../http/express';
 import type { ValueSource } from '../input/binder-context';
 import { isJsonText, ownValue } from '../reading/json-text';
 import { NameTree } from '../reading/name-tree';
-import { readNamed } from '../types/read-names';
+import { readNames } from '../types/read-names';
 
 /** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */
 export const header: ValueSource = {
@@ -12,13 +12,13 @@ export const header: ValueSource = {
   missing: 'This header is missing from the request.',
   read(context, members, values) {
     for (const member of members) {
-      const { name, anyCase } = member;
+      const { name, anyCase, codec, required } = member;
       const lines = headerLines(anyCase, context.req);
       if (lines)
         context.put(
           values,
           member,
-          readNamed(member, NameTree.leaf(lines.map(inUtf8)), context.locationOf('header', name)),
+          readNames(codec, new NameTree(lines.map(inUtf8)), context.locationOf('header', name), required),
         );
     }
   },
@@ -47,10 +47,14 @@ export const cookie: ValueSource = {
     const { cookie: line = '' } = context.req.headers;
     const cookies = parse(inUtf8(line), { decode: cookieText });
     for (const member of members) {
-      const { name, spec } = member;
+      const { name, codec, required, spec } = member;
       const value = spec.signed ? signedText(context.req, name) : ownValue(cookies, name);
       if (typeof value === 'string')
-        context.put(values, member, readNamed(member, NameTree.leaf([value]), context.locationOf('cookie', name)));
+        context.put(
+          values,
+          member,
+          readNames(codec, new NameTree([value]), context.locationOf('cookie', name), required),
+        );
     }
   },
 };

@@ -1,7 +1,6 @@
 import BigNumber = require('bignumber.js');
 import { isIPv4, isIPv6 } from 'node:net';
 import { boolean, oneOf, positiveInteger, type Rule as Allowed } from '../../options/check';
-import { INVALID } from '../reading/location';
 import type { ScalarCodec } from './codec';
 import type { Kind, Kinds } from './rules';
 
@@ -196,7 +195,7 @@ export const listRules: Kinds<ListRules> = {
 /** Compares by what is written, in which members of objects have one order: that of their declaration. */
 function areUnique(items: readonly unknown[]): boolean {
   const asText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
-  const known = items.filter(item => item !== INVALID).map(item => JSON.stringify(item, asText));
+  const known = items.filter(item => item !== undefined).map(item => JSON.stringify(item, asText));
   return new Set(known).size === known.length;
 }
 

@@ -1,10 +1,9 @@
 import { isPromise } from '../../basics/awaitable';
 import { checkOptions, describe, fn, type Rule as Allowed } from '../../options/check';
 import { withDefaults } from '../../options/merge';
-import { INVALID, withoutMark, type Location } from '../reading/location';
-import type { FileCodec, ListCodec, Rule, ScalarCodec } from './codec';
+import { INVALID, type Location } from '../reading/location';
+import type { FileCodec, JsonSchema, ListCodec, Rule, ScalarCodec } from './codec';
 import type { Codecs, ValueType } from './property-type';
-import type { JsonSchema } from './schema-shape';
 
 /** A rule of the application: true, or what is wrong with the value. */
 type Check<T> = (value: T) => true | string | Promise<true | string>;
@@ -113,7 +112,7 @@ export function keepsRules(codec: RuledCodec, value: unknown, at: Location): unk
   if (!codec.rules || value === INVALID) return value;
   const items = codec.kind === 'list' ? (value as unknown[]) : [];
   // Items whose schema or check is asynchronous.
-  if (items.some(isPromise)) return Promise.all(items).then(known => keepsAll(codec, known.map(withoutMark), at));
+  if (items.some(isPromise)) return Promise.all(items).then(() => keepsAll(codec, items, at));
   return keepsAll(codec, value, at);
 }
 
@@ -122,7 +121,7 @@ function keepsAll({ kind, rules = [], checks = [] }: RuledCodec, value: unknown,
   for (const { says } of broken) at.failRule(kind === 'scalar' ? 'value' : kind, value, says);
   if (broken.length > 0) return INVALID;
   // Items that are invalid have been reported.
-  if (kind === 'list' && (value as unknown[]).includes(INVALID)) return value;
+  if (kind === 'list' && at.isInvalid) return value;
   const answers = checks.map((check): unknown => check(value as never));
   return answers.some(isPromise)
     ? Promise.all(answers).then(known => accepted(known, value, at))

@@ -1,8 +1,7 @@
 import { asJson } from '../reading/json-text';
-import type { ScalarCodec } from './codec';
+import type { JsonSchema, ScalarCodec } from './codec';
 import { boolRules, fileRules, stringRules, type BoolRules, type FileRules, type StringRules } from './rule-kinds';
 import { ruledType, type Kinds, type RuledType } from './rules';
-import type { JsonSchema } from './schema-shape';
 
 /** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
 export interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
