@@ -9,12 +9,15 @@ export type { OpenApiOptions } from './openapi/openapi-options';
 export type { OperationOptions, SecurityRequirement } from './binding/operation-options';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
+export type { KeyRecord, Keys, KeysQuery } from './idempotency/operate/keys';
+export { operate, type OperateOptions } from './idempotency/operate/operate';
 export type { IdempotencyOptions } from './idempotency/options/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/options/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
 export type { RequestIdempotency } from './idempotency/run/request-idempotency';
-export type { Acquisition, LeaseStore, RunFacts, RunQuery, RunRecord } from './idempotency/leases/lease-store';
+export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
+export type { RunFacts, RunPage, RunQuery, RunRecord } from './idempotency/leases/runs';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
 export {
   fromDrizzle,
@@ -27,7 +30,8 @@ export {
   type TransactionAdapter,
 } from './idempotency/stores/transactions';
 export type { Store } from './idempotency/stores/store';
-export { sqliteStore, type SqliteDatabase, type SqliteStore } from './idempotency/stores/sqlite/store';
+export { sqliteStore, type SqliteStore } from './idempotency/stores/sqlite/store';
+export type { SqliteDatabase } from './idempotency/stores/sqlite/database';
 export {
   postgresLeases,
   postgresStore,

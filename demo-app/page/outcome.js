@@ -19,6 +19,7 @@ const done = {
   replayed: (ms, by) => ['Replayed', `${by} sent the stored response in ${ms}`, 'quiet'],
   conflicted: (_ms, by) => ['Refused', `409 by ${by}: the first request still runs`, 'quiet'],
   unavailable: (_ms, by) => ['Refused', `409 by ${by}: the first request has run, and its response is lost`, 'bad'],
+  'outcome-unknown': (_ms, by) => ['Refused', `409 by ${by}: nobody knows whether the first request has run`, 'bad'],
   reused: (_ms, by) => ['Refused', `422 by ${by}: the key belongs to another request`, 'quiet'],
   refused: (_ms, by) => ['Refused', `by ${by}: the request is invalid, or the shop has failed`, 'quiet'],
   abandoned: (_ms, by) => ['Left', `before ${by} had an answer`, 'quiet'],

@@ -35,8 +35,8 @@ const LONGEST_IN_FLIGHT = 2_000;
 const OTHER_REASONS = [401, 403, 404, 405, 407, 410, 421, 426, 431];
 /** Problems with the header of the key, which something on the way may have removed or changed. */
 const KEY_PROBLEMS = ['key-missing', 'key-repeated', 'key-malformed'];
-/** Problems that say that the operation, or another one with this key, has run, but not what came of it. */
-const RAN_BEFORE = ['response-unavailable', 'key-reused'];
+/** Problems that say that the operation, or another one with this key, may have run, but not what came of it. */
+const RAN_BEFORE = ['response-unavailable', 'outcome-unknown', 'key-reused'];
 const IN_FLIGHT = 'request-in-flight';
 /** Codes on which the client acts. None is the end of another one. */
 const KNOWN_CODES = [IN_FLIGHT, ...KEY_PROBLEMS, ...RAN_BEFORE];

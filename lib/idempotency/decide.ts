@@ -1,14 +1,14 @@
 import { inspect } from 'node:util';
 import { isExchangeOver } from '../http/exchange-end';
 import type { Attempt, Exchange, Outcome } from './exchange/exchange';
-import type { KnownAcquisition } from './leases/lease-store';
+import type { Acquisition } from './leases/lease-store';
 import { localRun } from './leases/local-runs';
 import { fingerprintOf, isToken, PURGE, REMEDY } from './leases/token';
 import { joinWaiters } from './leases/waiting';
 import { StoreUnavailable } from './store-calls/store-call';
 
 /** An answer of the lease store, or what follows from it for a request that has not got the key. */
-type Answer = KnownAcquisition | Extract<Outcome, { readonly kind: 'reused' | 'store-failed' }>;
+type Answer = Acquisition | Extract<Outcome, { readonly kind: 'reused' | 'store-failed' }>;
 
 /**
  * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
@@ -26,6 +26,7 @@ export async function decide(exchange: Exchange, attempt: Attempt): Promise<{ ki
       answer = await waitForTurn(exchange, attempt, answer);
     }
     if (answer.kind === 'running') return { kind: 'conflicted', status: 409, msLeft: answer.msLeft };
+    if (answer.kind === 'unknown') return { kind: 'outcome-unknown', status: 409 };
     if (answer.kind !== 'done') return answer;
     hasRun = true;
     const response = await stores.read({ cacheKey, token: answer.token });
@@ -57,7 +58,7 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Answer):
       seen = waiters.changes;
       answer = await ask(exchange, attempt);
     }
-    if (answer.kind === 'done') waiters.changed();
+    if (answer.kind === 'done' || answer.kind === 'unknown') waiters.changed();
     return answer;
   } finally {
     waiters.leave();

@@ -10,6 +10,7 @@ import { Exchange, refusal, type Outcome } from './exchange/exchange';
 import type { CallersOn } from './identity/caller';
 import { leaveUnguarded, letThrough, mark } from './mounted';
 import type { IdempotencyOptions } from './options/options';
+import { StoreKeys, type Keys } from './operate/keys';
 import { resolveOptions, type ResolvedOptions } from './options/resolved-options';
 import { replay } from './run/replay';
 import { echoKey } from './run/request-idempotency';
@@ -30,6 +31,15 @@ export interface IdempotencyMiddleware {
    * does not answer within `storeTimeout`.
    */
   purge(cacheKey: string): Promise<boolean>;
+  /**
+   * Says of a run whose process has died without a record (`whenOwnerDies: 'refuse'`) whether it `'ran'`: then its
+   * duplicates get 409 `response-unavailable` for `cacheDuration`; or `'did-not-run'`: then the next attempt runs.
+   * @returns whether there was such a run.
+   * @throws TypeError for a key that is not text, or another outcome; else as `purge` does.
+   */
+  resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean>;
+  /** The runs in the store, for operators. */
+  readonly keys: Keys;
 }
 
 /**
@@ -57,7 +67,11 @@ export function makeIdempotency(
       refuse(error, req, res, next, answering);
     });
   };
-  return Object.assign(guards.as(options, middleware), { purge: (cacheKey: string) => stores.purge(cacheKey) });
+  return Object.assign(guards.as(options, middleware), {
+    purge: stores.purge.bind(stores),
+    resolve: stores.resolve.bind(stores),
+    keys: new StoreKeys(options, stores),
+  });
 }
 
 /** Answers a request, and reports its outcome. */
@@ -121,6 +135,8 @@ function answer(outcome: Outcome, exchange: Exchange): void {
       throw new Problem('key-reused', REUSED);
     case 'unavailable':
       throw new Problem('response-unavailable', UNAVAILABLE);
+    case 'outcome-unknown':
+      throw new Problem('outcome-unknown', UNKNOWN);
     case 'store-failed': {
       if ('unguarded' in outcome) {
         echoKey(req, res, options);
@@ -146,8 +162,13 @@ const REUSED = 'This idempotency key was used for a request with other values. U
 const UNAVAILABLE =
   'The request was executed before and is not executed again, but its response is not available. Do not retry; look ' +
   'up the result.';
+const UNKNOWN =
+  'The request may have been executed before: what executed it ended without saying what it did. It is not executed ' +
+  'again until someone has found out. Do not retry, and do not use another key; look up the result.';
 
-const DUPLICATE: ReadonlySet<Outcome['kind']> = new Set(['replayed', 'waited', 'conflicted', 'reused', 'unavailable']);
+const DUPLICATE: ReadonlySet<Outcome['kind']> = new Set([
+  ...(['replayed', 'waited', 'conflicted', 'reused', 'unavailable', 'outcome-unknown'] as const),
+]);
 
 /** Rounds up to whole seconds, at least 1. An application's own lease store may return something else than a number. */
 const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000) || 1);

@@ -1,6 +1,6 @@
 import { namingErrors } from '../binding/declaration/declaration-error';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
-import { IN_MEMORY } from '../body/receive';
+import { IN_MEMORY } from '../body/stream/received';
 import { ALWAYS_HELD } from '../body/stream/holding';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
@@ -79,6 +79,7 @@ function problemsOf({ guard, endpoint, route }: Operation, request: RequestObjec
   const may: readonly [boolean, ...ProblemCode[]][] = [
     [guard?.whenKeyMissing === 'reject', 'key-missing'],
     [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable', 'store-unavailable'],
+    [guard?.whenOwnerDies === 'refuse', 'outcome-unknown'],
     [guard?.keyPattern !== undefined, 'key-malformed'],
     [guard?.whenKeyReused === 'reject', 'key-reused'],
     [options?.allowAnonymous === false, 'unauthenticated'],

@@ -16,6 +16,11 @@ export const catalogue = {
   /** The request was executed and is not executed again, but its response was too large to keep or is lost. */
   'response-unavailable': { status: 409, title: 'The response is no longer available' },
   /**
+   * The process that executed the request died, and nobody has settled yet what it has done
+   * (`whenOwnerDies: 'refuse'`).
+   */
+  'outcome-unknown': { status: 409, title: 'It is not known whether the request was executed' },
+  /**
    * The store is down or too slow; nothing ran, or what ran before cannot be read now (`detail` says which); retry
    * later with the same key.
    */

@@ -170,6 +170,7 @@ describe('an operation that may have run keeps its key', () => {
     // Something has run with the key.
     ...bases.flatMap((base): [boolean, Said][] => [
       [true, problem(409, `${base}response-unavailable`)],
+      [true, problem(409, `${base}outcome-unknown`)],
       [true, problem(422, `${base}key-reused`)],
     ]),
     // A gateway may say so, behind which it has run.

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
@@ -35,6 +36,15 @@ describe('the packages that the package refers to', () => {
 describe('the files of the package', () => {
   it('is no claim that modules have no side effects: bundlers would drop the one that sets Symbol.metadata', () => {
     expect(manifest).not.toHaveProperty('sideEffects');
+  });
+
+  it('are at most 480, none of them a source map of a file that is not there', () => {
+    const command = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+    const [packed] = JSON.parse(execFileSync('npm', command, { cwd: root, encoding: 'utf8' })) as [
+      { files: { path: string }[] },
+    ];
+    expect(packed.files.filter(({ path }) => path.endsWith('.map'))).toEqual([]);
+    expect(packed.files.length).toBeLessThanOrEqual(480);
   });
 
   it('contain no script that npm runs on installation', () => {

@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
     ...['generatedContexts', 'serializerContext', 'valueParserFor'],
   ],
   'bindonce/client': ['IdempotentFetchError', 'idempotentFetch'],
-  'bindonce/testing': ['leaseStoreContract', 'leaseStoreSearch'],
+  'bindonce/testing': ['leaseStoreContract', 'storeContract'],
 };
 
 function printed(kind: 'commonjs' | 'module', program: string): unknown {

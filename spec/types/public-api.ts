@@ -127,6 +127,7 @@ interface GuardOptions {
   waitTimeout?: number;
   whenKeyReused?: 'run' | 'reject';
   whenStoreFails?: 'reject' | 'run';
+  whenOwnerDies?: 'run' | 'refuse';
   storeTimeout?: number;
   leaseDuration?: number;
   shouldCache?: (response: RecordedResponse, req: Request) => boolean;
@@ -357,6 +358,7 @@ const kinds = [
   'waited',
   'conflicted',
   'unavailable',
+  'outcome-unknown',
   'reused',
   'store-failed',
   'unguarded',
@@ -386,6 +388,7 @@ export const guard: IdempotencyMiddleware = guardedBy({
   waitTimeout: 10_000,
   whenKeyReused: 'run',
   whenStoreFails: 'reject',
+  whenOwnerDies: 'run',
   storeTimeout: 2_000,
   leaseDuration: 30_000,
   shouldCache: ({ status }, req) => status < 500 && req.method === 'POST',
@@ -396,6 +399,7 @@ export const guard: IdempotencyMiddleware = guardedBy({
   onEvent: ({ kind }, req) => kinds.some(known => known === kind) && req.path,
 });
 export const purge: (cacheKey: string) => Promise<unknown> = guard.purge;
+export const resolve: (cacheKey: string, outcome: 'ran' | 'did-not-run') => Promise<boolean> = guard.resolve;
 
 /** Takes the dto in a handler that is declared apart from its route. */
 function place(req: BoundRequest<typeof PlaceOrder>, res: Response): void {

@@ -53,7 +53,7 @@ function mayBeEmpty({ req }: Incoming): boolean {
 }
 
 const isEmpty = (received: Received): boolean =>
-  received.kind === 'none' || (received.kind === 'bytes' && received.bytes.length === 0);
+  received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0);
 
 /** Makes the body for the dto out of what was received. */
 function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
@@ -89,6 +89,6 @@ export function jsonIn(text: string, use: BodyUse): Body {
   try {
     return { kind: 'json', value: use.needsExactNumbers ? parseExactly(text) : (JSON.parse(text) as unknown) };
   } catch (error) {
-    throw new Problem('body-malformed', describeJsonError('The body', text, error), { cause: error });
+    throw new Problem('body-malformed', describeJsonError('The body', text), { cause: error });
   }
 }

@@ -65,12 +65,12 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
   // Undeclared responses are those of an earlier middleware, or of Express.
   const [json, jsonp] = [res.json.bind(res), res.jsonp.bind(res)];
   const { app } = res;
+  const status = (): number | string => res.statusCode;
   const codecFor = (value: unknown, others: readonly unknown[]): Codec | undefined => {
     if (others.some(one => one !== undefined))
       throw new TypeError('res.json() takes the value only; set the status first: res.status(201).json(value)');
     // Node sends a status that is text, too.
-    const { statusCode }: { readonly statusCode: number | string } = res;
-    return codecs.get(Number(statusCode)) ?? ofInstance?.(value);
+    return codecs.get(Number(status())) ?? ofInstance?.(value);
   };
   res.jsonp = (value: unknown, ...others: unknown[]) => {
     const codec = codecFor(value, others);

@@ -82,7 +82,7 @@ function parsed(json: string, exactly: boolean): unknown {
   try {
     return exactly ? parseExactly(json) : JSON.parse(json);
   } catch (error) {
-    throw new Problem('body-malformed', describeJsonError('The text', json, error), { cause: error });
+    throw new Problem('body-malformed', describeJsonError('The text', json), { cause: error });
   }
 }
 

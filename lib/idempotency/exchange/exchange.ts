@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { isPromise } from '../../basics/awaitable';
 import { isExchangeOver } from '../../http/exchange-end';
 import type { Next } from '../../http/express';
+import { pathOf } from '../../problems/answer';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import { identify } from '../identity/cache-key';
@@ -24,8 +25,8 @@ export type Outcome =
   | { readonly kind: 'abandoned' }
   /** An earlier run of the same request is done: its response is sent. */
   | { readonly kind: 'replayed' | 'waited'; readonly response: RecordedResponse; readonly status: number }
-  /** An earlier run is done, but its response was not kept. */
-  | { readonly kind: 'unavailable'; readonly status: 409 }
+  /** An earlier run is done, but its response was not kept; or its process died, and nobody knows what it has done. */
+  | { readonly kind: 'unavailable' | 'outcome-unknown'; readonly status: 409 }
   /** Another request runs, or may begin to; it holds the lease for `msLeft` more milliseconds. */
   | { readonly kind: 'conflicted'; readonly status: 409; readonly msLeft: number }
   /** The key belongs to a request with other values. */
@@ -105,7 +106,10 @@ export class Exchange {
     const key = (this.key = readKey(req, options.headerName, options.keyPattern));
     const { caller, cacheKey, fingerprint } = await identify(req, res, key, options);
     this.cacheKey = cacheKey;
-    return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint), asked: 0 };
+    const facts = { method: req.method ?? '', path: pathOf(req) ?? '', created: Date.now() };
+    const keepUnknown = options.whenOwnerDies === 'refuse' && { keepUnknown: options.cacheDuration };
+    const details = { ...facts, ...keepUnknown, key, scope: caller.scope };
+    return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint), details, asked: 0 };
   }
 
   /** Tells `onEvent`. An observer that throws must not change the outcome of the request. */

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import type { RunFacts, RunPage, RunQuery, RunRecord } from './runs';
 
 /**
  * The answer to an attempt to acquire a lease.
@@ -15,38 +16,10 @@ export type Acquisition =
   | { readonly kind: 'done'; readonly token: string }
   | { readonly kind: 'unknown'; readonly token: string };
 
-/** What is known of a request when it asks to run; a store may keep it for its operators. */
-export interface RunFacts {
-  /** Milliseconds for which a run is `unknown` whose lease ends without a record; absent: it is free at once. */
-  readonly keepUnknown?: number;
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  readonly keyHash: string;
-  readonly callerHash: string;
-  /** In milliseconds since 1970. */
-  readonly created: number;
-}
-
-/** What a store tells its operators of one run. */
-export interface RunRecord extends Pick<RunFacts, 'method' | 'path' | 'created'> {
-  readonly cacheKey: string;
-  readonly state: 'running' | 'done' | 'unknown';
-  /** When the lease or the record ends, in milliseconds since 1970. */
-  readonly ends: number;
-}
-
-/** Which runs are asked for; `after` is where the last answer ended. */
-export interface RunQuery extends Partial<Pick<RunFacts, 'path' | 'keyHash' | 'callerHash'>> {
-  readonly state?: RunRecord['state'];
-  readonly after?: string;
-  readonly limit: number;
-}
-
 /**
  * The right to run: each key has at most one holder at a time. Every method is ONE atomic step, and may be repeated
  * with the same arguments when its answer was lost: the repetition changes nothing and returns the same (except that
- * `release` returns whether there was something to release).
+ * `release` and `settle` return whether there was something to release, or to settle).
  *
  * A method that does not know its outcome throws, or rejects. It is called once more, within `storeTimeout`; then the
  * store is unavailable. It must not answer `acquired` or `false` instead: the handler could run twice.
@@ -62,12 +35,14 @@ export interface LeaseStore {
   /** Extends the lease to `ms` milliseconds from now. @returns whether the token still holds it. */
   renew(key: string, token: string, ms: number): boolean | Promise<boolean>;
   /**
-   * Turns the lease into a record that the run of this token is done, kept for `ms` milliseconds.
+   * Turns the lease, or what is unknown of the run of this token, into a record that it is done, kept for `ms`
+   * milliseconds.
+   * @param status of its response, for `list` and `get`; absent if there is none to keep.
    * @returns false, and changes nothing, when another token has taken the lease since.
    */
-  complete(key: string, token: string, ms: number): boolean | Promise<boolean>;
+  complete(key: string, token: string, ms: number, status?: number): boolean | Promise<boolean>;
   /**
-   * Gives up the lease, or the record, of this token.
+   * Gives up the lease or the record of this token, or what is unknown of its run.
    * @returns false, and changes nothing, when it is not this token's.
    */
   release(key: string, token: string): boolean | Promise<boolean>;
@@ -82,25 +57,27 @@ export interface LeaseStore {
    * @returns false, and changes nothing, when there is no unknown run of this token.
    */
   settle?(key: string, token: string, outcome: 'ran' | 'did-not-run', ms: number): boolean | Promise<boolean>;
+  /**
+   * Optional: returns a random text that the store keeps with its data, for `keyHash` and `callerHash`. Each middleware
+   * asks once.
+   */
+  salt?(): string | Promise<string>;
   /** Optional: returns runs, the newest first. */
-  list?(query: RunQuery): Promise<{ readonly items: readonly RunRecord[]; readonly after?: string }>;
+  list?(query: RunQuery): Promise<RunPage>;
   /** Optional: returns the run of a key. */
   get?(key: string): Promise<RunRecord | undefined>;
 }
-
-/** An answer with which a request goes on. */
-export type KnownAcquisition = Exclude<Acquisition, { readonly kind: 'unknown' }>;
 
 /**
  * Returns the answer of `acquire`, which may come from an application's own lease store. Its `msLeft` may be missing,
  * or a column of 64 bits, of which drivers make a bigint or text.
  * @throws TypeError for anything that is not an acquisition, or that was not asked for.
  */
-export function validAcquisition(answer: Acquisition): KnownAcquisition {
+export function validAcquisition(answer: Acquisition): Acquisition {
   const { kind, token, msLeft } = Object(answer) as { readonly [name in 'kind' | 'token' | 'msLeft']?: unknown };
   if (kind === 'acquired') return { kind };
   if (kind === 'running' && typeof token === 'string') return { kind, token, msLeft: Number(msLeft) };
-  if (kind === 'done' && typeof token === 'string') return { kind, token };
+  if ((kind === 'done' || kind === 'unknown') && typeof token === 'string') return { kind, token };
   throw invalid('acquire', answer, "{ kind: 'acquired' }, or kind 'running' or 'done' with its token");
 }
 

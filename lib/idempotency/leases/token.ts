@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { RunDetails } from './runs';
 
-/** The fingerprint in the token of a purge, which is not a request. */
+/** The fingerprint in the token of a purge or a settlement, which is not a request. */
 export const PURGE = 'purge';
 
 /** One run of one request: what its lease and its response are stored under. */
@@ -8,6 +9,8 @@ export interface RunId {
   readonly cacheKey: string;
   /** The holder of the lease. */
   readonly token: string;
+  /** Absent for what is not a request. */
+  readonly details?: RunDetails;
 }
 
 /** Node's own function, also where a test suite replaces it by one that returns the same text each time. */

@@ -8,6 +8,8 @@
  * - `waited`: the stored response was sent after waiting for the first request.
  * - `conflicted`: 409; the first request was still running: wait, and retry.
  * - `unavailable`: 409; the request was executed before, and its response is not there: lost for good.
+ * - `outcome-unknown`: 409; the process of the request died, and nobody has settled yet what it has done
+ *   (`whenOwnerDies: 'refuse'`).
  * - `reused`: 422; the key belongs to another request.
  * - `refused`: no usable key, an unreadable body, values that `bindRequest()` refused, or an error that `idempotency()`
  *   itself passed to `next`; the handler did not run, or, without Express to catch its error, threw before it began to
@@ -27,6 +29,7 @@ export type IdempotencyEventKind =
   | 'waited'
   | 'conflicted'
   | 'unavailable'
+  | 'outcome-unknown'
   | 'reused'
   | 'refused'
   | 'abandoned'

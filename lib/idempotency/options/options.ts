@@ -104,6 +104,13 @@ export interface IdempotencyOptions {
    * `'reject'`.
    */
   whenStoreFails?: 'reject' | 'run';
+  /**
+   * What happens to a key whose process dies, or loses the store, while its handler runs. `'run'`: the next attempt
+   * runs when the lease has ended. `'refuse'`: every attempt gets 409 `outcome-unknown` until `resolve()` is called, or
+   * `cacheDuration` after the handler began: for effects elsewhere, on a card for example. Needs a store on Redis,
+   * PostgreSQL or SQLite, or leases with a method `settle`. Default `'run'`.
+   */
+  whenOwnerDies?: 'run' | 'refuse';
   /** How long each call to the store may take, in milliseconds. Default 2 000. */
   storeTimeout?: number;
   /** How long a lease lasts if its process dies, in milliseconds; renewed while the handler runs. Default 30 000. */
@@ -169,6 +176,7 @@ export const idempotencyRules: {
   waitTimeout: { ...rule.milliseconds, byDefault: 10_000 },
   whenKeyReused: { ...rule.oneOf('run', 'reject'), byDefault: 'run' },
   whenStoreFails: { ...rule.oneOf('reject', 'run'), byDefault: 'reject' },
+  whenOwnerDies: { ...rule.oneOf('run', 'refuse'), byDefault: 'run' },
   storeTimeout: { ...rule.milliseconds, byDefault: 2_000 },
   leaseDuration: { ...rule.milliseconds, byDefault: 30_000 },
   shouldCache: rule.fn,

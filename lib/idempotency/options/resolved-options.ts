@@ -114,12 +114,18 @@ export function resolveOptions(options: IdempotencyOptions, callersOn?: CallersO
   const isInMemory = !both && (!keyv || isMapLike(backingStoreOf(keyv)));
   if (!options.leases && isInMemory) warnOfWorkers();
   const responses = both?.responses ?? (keyv ? responsesIn(keyv) : defaultStore());
+  const leases = options.leases ?? both?.leases ?? (keyv ? leasesFor(keyv) : leasesOfBackingStore(responses));
+  if (values.whenOwnerDies === 'refuse' && !leases.settle)
+    throw new TypeError(
+      "idempotency: whenOwnerDies 'refuse' needs leases with a method settle(), as a Keyv on Redis or Valkey, " +
+        'postgresStore(pool) and sqliteStore(path) have. Leases in memory end with their process.',
+    );
   return {
     ...values,
     maxResponseBytes: store ? maxResponseBytes : Math.min(maxResponseBytes, LONGEST_KEPT),
     additionalHeaders: [...new Set(values.additionalHeaders.map(name => name.toLowerCase()))].sort(),
     methods: values.methods?.map(method => method.toUpperCase()),
-    leases: options.leases ?? both?.leases ?? (keyv ? leasesFor(keyv) : leasesOfBackingStore(responses)),
+    leases,
     both: options.leases ? undefined : both,
     responses,
     callersOn,

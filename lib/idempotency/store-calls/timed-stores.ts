@@ -1,7 +1,8 @@
 import { after, type Awaitable } from '../../basics/awaitable';
 import { describe } from '../../options/check';
-import { validAcquisition, validCompletion, type Acquisition, type KnownAcquisition } from '../leases/lease-store';
+import { validAcquisition, validCompletion, type Acquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
+import { saltedFacts, type RunDetails, type RunFacts } from '../leases/runs';
 import { newToken, PURGE, type RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
@@ -12,13 +13,16 @@ const STORING_PAUSE = 100;
 
 /** The stores of one middleware. Each step ends within `storeTimeout`, with an answer or with StoreUnavailable. */
 export class TimedStores {
+  /** Of the lease store, when it has answered. */
+  private salt: string | undefined;
+
   constructor(private readonly options: ResolvedOptions) {}
 
   /**
    * Asks for the lease. While this process stores the response of a run, that one has it: when the store comes back, a
    * new request must not be faster than the storing. What a lost or late call acquires is released again.
    */
-  async acquire(run: RunId, ms: number): Promise<KnownAcquisition> {
+  async acquire(run: RunId, ms: number): Promise<Acquisition> {
     const { leases, responses } = this.options;
     const earlier = localRun(run.cacheKey, leases);
     if (earlier?.phase === 'storing') return { kind: 'running', token: earlier.token, msLeft: STORING_PAUSE };
@@ -38,13 +42,24 @@ export class TimedStores {
 
   /** Acquires the lease, also for a run that has, or had, it already. */
   async acquireAgain(
-    { cacheKey, token }: RunId,
+    { cacheKey, token, details }: RunId,
     ms = this.options.leaseDuration,
     onLate?: (answer: unknown) => unknown,
-  ): Promise<KnownAcquisition> {
+  ): Promise<Acquisition> {
     const { leases, storeTimeout } = this.options;
-    const acquire = (): Awaitable<Acquisition> => leases.acquire(cacheKey, token, ms);
+    const acquire = (): Awaitable<Acquisition> =>
+      after(details && this.factsOf(details), facts => leases.acquire(cacheKey, token, ms, facts));
     return validAcquisition(await callStore('acquire() of the lease store', acquire, storeTimeout, onLate));
+  }
+
+  private factsOf(details: RunDetails): Awaitable<RunFacts> {
+    if (this.salt !== undefined || !this.options.leases.salt) return saltedFacts(details, this.salt);
+    return after(this.saltOfStore(), salt => saltedFacts(details, salt));
+  }
+
+  /** Returns the salt of the lease store, which is asked once; undefined if it has none. */
+  saltOfStore(): Awaitable<string | undefined> {
+    return this.salt ?? after(this.options.leases.salt?.(), salt => (this.salt = salt));
   }
 
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
@@ -70,7 +85,7 @@ export class TimedStores {
     // clocks).
     const lifetime = ms + 2 * storeTimeout + 10_000;
     const complete = (): Awaitable<boolean> => {
-      const completed = leases.complete(cacheKey, token, ms);
+      const completed = leases.complete(cacheKey, token, ms, response?.status);
       return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion);
     };
     const store = (): Awaitable<boolean> => {
@@ -98,22 +113,45 @@ export class TimedStores {
   }
 
   /**
-   * Removes the response and the record of a run. An attempt to acquire the lease shows which run it was; a request
-   * that is running is left alone.
+   * Removes the response and the record of a run. A request that is running is left alone, and one whose outcome is
+   * unknown.
    * @returns whether a run was recorded.
    * @throws TypeError for a key that is not text; StoreUnavailable.
    */
-  async purge(cacheKey: unknown): Promise<boolean> {
-    if (typeof cacheKey !== 'string')
-      throw new TypeError(`idempotency: purge() needs the text of req.idempotency.cacheKey, not ${describe(cacheKey)}`);
-    const { responses, storeTimeout } = this.options;
-    const own = { cacheKey, token: newToken(PURGE) };
-    const found = await this.acquire(own, storeTimeout);
-    if (found.kind === 'acquired') await this.release(own);
+  async purge(cacheKey: string): Promise<boolean> {
+    const found = await this.look('purge', cacheKey);
     if (found.kind !== 'done') return false;
+    const { responses, storeTimeout } = this.options;
     const { token } = found;
     await this.release({ cacheKey, token });
     await callStore('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
     return true;
+  }
+
+  /**
+   * Settles a run whose outcome is unknown.
+   * @returns whether there was one.
+   * @throws TypeError for a key that is not text, or another outcome; StoreUnavailable.
+   */
+  async resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean> {
+    if (!['ran', 'did-not-run'].includes(outcome))
+      throw new TypeError(`idempotency: resolve() needs 'ran' or 'did-not-run', not ${describe(outcome)}`);
+    const found = await this.look('resolve', cacheKey);
+    if (found.kind !== 'unknown') return false;
+    const { leases, storeTimeout, cacheDuration } = this.options;
+    const settle = (): Awaitable<boolean> => leases.settle?.(cacheKey, found.token, outcome, cacheDuration) ?? false;
+    return callStore('settle() of the lease store', settle, storeTimeout);
+  }
+
+  /** Returns what is known of a key: an attempt to acquire its lease tells, and leaves it as it was. */
+  private async look(caller: string, cacheKey: unknown): Promise<Acquisition> {
+    if (typeof cacheKey !== 'string')
+      throw new TypeError(
+        `idempotency: ${caller}() needs the text of req.idempotency.cacheKey, not ${describe(cacheKey)}`,
+      );
+    const own = { cacheKey, token: newToken(PURGE) };
+    const found = await this.acquire(own, this.options.storeTimeout);
+    if (found.kind === 'acquired') await this.release(own);
+    return found;
   }
 }

@@ -46,6 +46,8 @@ const table: Record<keyof IdempotencyOptions, [expects: string, accepted: unknow
   waitTimeout: [MILLISECONDS, [1, 5_000], [0, '5s', -5]],
   whenKeyReused: ['"run" or "reject"', ['run', 'reject'], ['wait', false]],
   whenStoreFails: ['"reject" or "run"', ['reject', 'run'], ['open']],
+  // 'refuse' needs another store: spec/idempotency/acceptance/unknown-outcomes.spec.ts
+  whenOwnerDies: ['"run" or "refuse"', ['run'], ['reject', true]],
   storeTimeout: [MILLISECONDS, [1, 100], [0, Infinity]],
   leaseDuration: [MILLISECONDS, [1, 30_000], [0, 0.5]],
   shouldCache: [FUNCTION, [() => true], [true, [200]]],

@@ -1,6 +1,7 @@
 import type { KeptPromise } from './kept-promise';
 
 const spec = 'spec/idempotency/acceptance/exactly-once.spec.ts';
+const unknown = 'spec/idempotency/acceptance/unknown-outcomes.spec.ts';
 
 /** That the application's own data, the response and its record are committed together. */
 export const exactlyOnce: readonly KeptPromise[] = [
@@ -62,6 +63,36 @@ export const exactlyOnce: readonly KeptPromise[] = [
       file: 'lib/idempotency/run/request-idempotency.ts',
       find: '.update(JSON.stringify([this.seed, name]))',
       replace: '.update(JSON.stringify([this.key, name]))',
+    },
+  },
+  {
+    promise: 'A key on Redis whose process has died with whenOwnerDies: "refuse" never runs again by itself.',
+    spec: unknown,
+    title: 'a key whose process has died is refused, and never runs again by itself',
+    mutant: {
+      file: 'lib/idempotency/stores/redis/leases.ts',
+      find: '  lease(ARGV[3], ARGV[4])\n',
+      replace: '  lease(ARGV[3], ARGV[4] and 0)\n',
+    },
+  },
+  {
+    promise: 'A key in PostgreSQL whose process has died with whenOwnerDies: "refuse" never runs again by itself.',
+    spec: unknown,
+    title: 'a key whose process has died is refused, and never runs again by itself',
+    mutant: {
+      file: 'lib/idempotency/stores/postgres/statements.ts',
+      find: 'ELSE greatest(l.expires, r.unknown_until) END',
+      replace: 'ELSE l.expires END',
+    },
+  },
+  {
+    promise: 'An owner that comes back after all completes its run, where it is unknown.',
+    spec: unknown,
+    title: 'an owner that comes back after all completes its run',
+    mutant: {
+      file: 'lib/idempotency/stores/redis/leases.ts',
+      find: "if not held or isOwn and kind ~= 'd' then",
+      replace: "if not held or isOwn and kind == 'r' then",
     },
   },
 ];

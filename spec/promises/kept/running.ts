@@ -18,8 +18,8 @@ export const running: readonly KeptPromise[] = [
     title: 'concurrent duplicates once and give all the same answer',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
-      find: "if not held or held == 'r:' .. ARGV[2] then",
-      replace: "if not held or string.sub(held, 1, 2) == 'r:' then",
+      find: "if not held or isOwn and kind ~= 'd' then",
+      replace: "if not held or kind == 'r' then",
     },
   },
   {
@@ -28,8 +28,8 @@ export const running: readonly KeptPromise[] = [
     title: 'concurrent duplicates once and give all the same answer',
     mutant: {
       file: 'lib/idempotency/stores/postgres/statements.ts',
-      find: 'AND (${hasEnded} AND NOT (${isUnknown}) OR r.token = $2::text AND NOT r.done)',
-      replace: 'AND ($2::text IS NOT NULL AND ${hasEnded} OR NOT r.done)',
+      find: 'AND (${isFree} OR r.token = $2::text AND NOT r.done)',
+      replace: 'AND ($2::text IS NOT NULL AND ${isFree} OR NOT r.done)',
     },
   },
   {
@@ -65,8 +65,8 @@ export const running: readonly KeptPromise[] = [
     title: 'hand a key on when the process that runs it is killed',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
-      find: "redis.call('SET', KEYS[1], 'r:' .. ARGV[2], 'PX', ARGV[3])",
-      replace: "redis.call('SET', KEYS[1], 'r:' .. ARGV[2])",
+      find: "redis.call('SET', KEYS[1], name .. ARGV[2], 'PX', most)",
+      replace: "redis.call('SET', KEYS[1], name .. ARGV[2])",
     },
   },
   {
@@ -75,9 +75,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/processes/run-once.spec.ts',
     title: 'publish one result when an owner is stopped',
     mutant: {
-      file: 'lib/idempotency/stores/redis/leases.ts',
-      find: 'if held and string.sub(held, 3) ~= ARGV[2] then return 0 end\n',
-      replace: '',
+      file: 'lib/idempotency/run/publish.ts',
+      find: ": held.kind === 'done' && held.token === id.token",
+      replace: ": held.kind === 'done'",
     },
   },
   {
@@ -86,8 +86,8 @@ export const running: readonly KeptPromise[] = [
     title: 'its late release has no effect',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
-      find: 'if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end',
-      replace: 'if not held then return 0 end',
+      find: 'return isOwn and finish(false) or 0',
+      replace: 'return held and finish(false) or 0',
     },
   },
   {
@@ -97,8 +97,8 @@ export const running: readonly KeptPromise[] = [
     title: 'the next holder releases and a third acquires',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
-      find: 'if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end',
-      replace: 'if not held then return 0 end',
+      find: 'return isOwn and finish(false) or 0',
+      replace: 'return held and finish(false) or 0',
     },
   },
   {
@@ -117,7 +117,7 @@ export const running: readonly KeptPromise[] = [
     title: 'the store carries out an acquire and its answer is lost',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
-      find: "if not held or held == 'r:' .. ARGV[2] then",
+      find: "if not held or isOwn and kind ~= 'd' then",
       replace: 'if not held then',
     },
   },

@@ -1,59 +1,17 @@
-import { statfsSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
-import { isThenable, type Awaitable } from '../../../basics/awaitable';
-import type { Acquisition, LeaseStore, RunFacts } from '../../leases/lease-store';
+import { after, type Awaitable } from '../../../basics/awaitable';
+import type { Acquisition, LeaseStore } from '../../leases/lease-store';
+import type { RunFacts, RunPage, RunQuery, RunRecord } from '../../leases/runs';
 import type { RecordedResponse } from '../../responses/recorded-response';
+import { listed, listing, RUN_COLUMNS, runOf } from '../list-runs';
 import { fromStored, type ResponseStore, toStored } from '../responses';
 import type { Store } from '../store';
-
-/** The part of a database of `node:sqlite` or of better-sqlite3 that bindonce uses. */
-export interface SqliteDatabase {
-  exec(sql: string): unknown;
-  prepare(sql: string): {
-    get(...values: readonly (string | number | null)[]): unknown;
-    run(...values: readonly (string | number | null)[]): { readonly changes: number | bigint };
-  };
-  close(): void;
-}
+import { openSqlite, type Database, type SqliteDatabase } from './database';
 
 /** Leases and responses in a file, which survive a restart. */
 export interface SqliteStore extends Store {
   /** Closes the database. Steps that come later fail. */
   close(): void;
 }
-
-/** From this version on, several processes may write to a file in WAL mode without damage to it. */
-const WAL_IS_SAFE = [3, 51, 3];
-
-/** Types of file systems on which locks do not hold between machines (statfs(2)): NFS, SMB, CIFS, SMB 2. */
-const NETWORKED = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
-
-/** Milliseconds after which a step has failed that finds the file locked each time. */
-const LONGEST_WAIT = 10_000;
-/** Milliseconds between two tries, at most: random, so that processes do not meet again. */
-const LONGEST_PAUSE = 20;
-
-/** Milliseconds from the use of the tables to the sweep; until then, expired rows only take space. */
-const SWEEP_DELAY = 60_000;
-/** Rows that are deleted at once. */
-const SWEEP_BATCH = 500;
-
-const SWEEPS = [
-  `DELETE FROM bindonce_1_runs WHERE key IN (
-    SELECT key FROM bindonce_1_runs WHERE expires <= ?1 AND coalesce(unknown_until, 0) <= ?1 LIMIT ${SWEEP_BATCH})`,
-  `DELETE FROM bindonce_1_responses WHERE rowid IN (
-    SELECT rowid FROM bindonce_1_responses WHERE expires <= ?1 LIMIT ${SWEEP_BATCH})`,
-];
-
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS bindonce_1_runs (
-  key TEXT PRIMARY KEY, token TEXT NOT NULL, done INTEGER NOT NULL, expires REAL NOT NULL, unknown_until REAL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS bindonce_1_runs_expires ON bindonce_1_runs (expires);
-CREATE TABLE IF NOT EXISTS bindonce_1_responses (
-  key TEXT, token TEXT, response TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (key, token)
-);
-CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);`;
 
 /**
  * Makes a store in a file: for the processes of one machine. A process that finds the file locked tries again, and
@@ -62,267 +20,147 @@ CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses 
  * better-sqlite3, which is the store's alone.
  * @throws TypeError for anything else; Error for a database in memory, on a network, or whose mode is not safe.
  */
-export function sqliteStore(database: string | SqliteDatabase): SqliteStore {
-  const steps = new Steps(typeof database === 'string' ? opened(database) : given(database));
+export function sqliteStore(given: string | SqliteDatabase): SqliteStore {
+  const database = openSqlite(given);
   return {
-    leases: new SqliteLeases(steps),
-    responses: new SqliteResponses(steps),
-    close: () => {
-      steps.database.close();
-    },
+    leases: new SqliteLeases(database),
+    responses: new SqliteResponses(database),
+    close: database.close.bind(database),
   };
 }
 
-function given(database: unknown): SqliteDatabase {
-  const { exec, prepare } = Object(database) as Partial<SqliteDatabase>;
-  if (typeof exec === 'function' && typeof prepare === 'function') return database as SqliteDatabase;
-  const remedy = isThenable(database) ? ', not a promise: await it first' : '';
-  throw new TypeError(`sqliteStore takes a path, or a database of node:sqlite or better-sqlite3${remedy}.`);
-}
-
-function opened(path: string): SqliteDatabase {
-  // Not imported: older Nodes do not have it.
-  const sqlite = process.getBuiltinModule('node:sqlite') as
-    { readonly DatabaseSync: new (path: string) => SqliteDatabase } | undefined;
-  try {
-    if (sqlite) return new sqlite.DatabaseSync(path);
-  } catch (error) {
-    throw new Error(`sqliteStore: ${path} cannot be opened (${String(error)}). Check the path and its permissions.`, {
-      cause: error,
-    });
-  }
-  throw new Error(
-    `sqliteStore(path) needs node:sqlite, which Node ${process.version} does not have; Node 22.13 has. Or pass a ` +
-      'database: sqliteStore(new Database(path)), with Database of better-sqlite3.',
-  );
-}
-
-/** A database, in which each step is one transaction. */
-class Steps {
-  private isReady = false;
-  private sweeping: NodeJS.Timeout | undefined;
-
-  /** @throws Error for a database that cannot be shared, or does not keep anything. */
-  constructor(readonly database: SqliteDatabase) {
-    // While it is opened, SQLite may wait: several processes can start at the same moment.
-    database.exec(`PRAGMA busy_timeout = ${LONGEST_WAIT}`);
-    const { file } = this.get('SELECT file FROM pragma_database_list WHERE name = ?', 'main') as {
-      file: string | null;
-    };
-    if (!file)
-      throw new Error(
-        'sqliteStore: this database is in memory, and ends with the process. Give it the path of a file.',
-      );
-    if (NETWORKED.has(statfsSync(file).type))
-      throw new Error(`sqliteStore: ${file} is on a network, where locks of files do not hold. Use a local disk.`);
-    this.setJournal(file);
-    this.prepare();
-    // From now on, it would stop the event loop while it waits.
-    database.exec('PRAGMA busy_timeout = 0');
-  }
-
-  /**
-   * Takes a step, which is one transaction. While another process has the file, the step is tried again.
-   * @throws Error if the file stays locked, or cannot be written.
-   */
-  take<T>(step: () => T): Awaitable<T> {
-    const first = this.attempt(step);
-    return first ? first.value : this.takeLater(step);
-  }
-
-  get(sql: string, ...values: readonly (string | number | null)[]): unknown {
-    return this.database.prepare(sql).get(...values);
-  }
-
-  /** @returns the number of rows that have changed. */
-  run(sql: string, ...values: readonly (string | number | null)[]): number {
-    return Number(this.database.prepare(sql).run(...values).changes);
-  }
-
-  private async takeLater<T>(step: () => T): Promise<T> {
-    for (const end = performance.now() + LONGEST_WAIT; performance.now() < end;) {
-      await pause(Math.random() * LONGEST_PAUSE);
-      const done = this.attempt(step);
-      if (done) return done.value;
-    }
-    throw new Error(`sqliteStore: another process has had the file locked for ${LONGEST_WAIT} ms.`);
-  }
-
-  /** @returns undefined if another process has the file. */
-  private attempt<T>(step: () => T): { readonly value: T } | undefined {
-    const { database } = this;
-    this.sweeping ??= setTimeout(() => {
-      void this.sweep();
-    }, SWEEP_DELAY).unref();
-    try {
-      database.exec('BEGIN IMMEDIATE');
-    } catch (error) {
-      if (isBusy(error)) return undefined;
-      throw error;
-    }
-    try {
-      if (!this.isReady) database.exec(SCHEMA);
-      const value = step();
-      database.exec('COMMIT');
-      this.isReady = true;
-      return { value };
-    } catch (error) {
-      database.exec('ROLLBACK');
-      // A reader may hold up a COMMIT.
-      if (isBusy(error)) return undefined;
-      throw error;
-    }
-  }
-
-  /** Makes the tables, so that a file that cannot be written is found now; if it is locked, the first step does it. */
-  private prepare(): void {
-    try {
-      this.attempt(() => undefined);
-    } catch (error) {
-      throw new Error(`sqliteStore: the file cannot be written (${String(error)}). Check its path and permissions.`, {
-        cause: error,
-      });
-    } finally {
-      clearTimeout(this.sweeping);
-      this.sweeping = undefined;
-    }
-  }
-
-  private setJournal(file: string): void {
-    const { version } = this.get('SELECT sqlite_version() AS version') as { version: string };
-    const isSafe = isAtLeast(version.split('.').map(Number), WAL_IS_SAFE);
-    const { journal_mode: mode } = this.get('PRAGMA journal_mode') as { journal_mode: string };
-    if (mode === 'wal' && !isSafe)
-      throw new Error(
-        `sqliteStore: ${file} is in WAL mode, in which several processes may damage a file before SQLite ` +
-          `${WAL_IS_SAFE.join('.')}; this is ${version}. Run PRAGMA journal_mode = DELETE on it, or update SQLite.`,
-      );
-    try {
-      if (isSafe) this.get('PRAGMA journal_mode = WAL');
-    } catch (error) {
-      // Another process has the file, and sets it, too.
-      if (!isBusy(error)) throw error;
-    }
-  }
-
-  /** Deletes what has expired, a minute after a use, a piece at a time. */
-  private async sweep(): Promise<void> {
-    try {
-      for (const piece of SWEEPS)
-        while ((await this.take(() => this.run(piece, Date.now()))) === SWEEP_BATCH) await pause(LONGEST_PAUSE);
-    } catch {
-      /* the next sweep finds the same rows */
-    }
-    clearTimeout(this.sweeping);
-    this.sweeping = undefined;
-  }
-}
-
+/** The run that has a key: its lease, or its record, or what is unknown of it after `expires`. */
 interface Run {
   readonly token: string;
   readonly done: 0 | 1;
   readonly expires: number;
-  readonly unknown_until: number | null;
+  readonly unknown_until: number;
 }
 
 class SqliteLeases implements LeaseStore {
-  constructor(private readonly steps: Steps) {}
+  constructor(private readonly database: Database) {}
 
   acquire(key: string, token: string, ms: number, about?: RunFacts): Awaitable<Acquisition> {
-    return this.step(key, (run, now): Acquisition => {
-      if (run && (run.token !== token || run.done)) {
-        if (run.expires > now)
-          return run.done
-            ? { kind: 'done', token: run.token }
-            : { kind: 'running', token: run.token, msLeft: run.expires - now };
-        if (!run.done && (run.unknown_until ?? 0) > now) return { kind: 'unknown', token: run.token };
+    return this.step(key, (run, now) => {
+      if (!run || (run.token === token && !run.done)) {
+        this.insert(key, token, 0, now + ms, now + (about?.keepUnknown ?? 0), about);
+        return { kind: 'acquired' };
       }
-      this.write(key, token, 0, now + ms, about?.keepUnknown === undefined ? null : now + about.keepUnknown);
-      return { kind: 'acquired' };
+      if (run.done) return { kind: 'done', token: run.token };
+      const msLeft = run.expires - now;
+      return msLeft > 0 ? { kind: 'running', token: run.token, msLeft } : { kind: 'unknown', token: run.token };
     });
   }
 
   renew(key: string, token: string, ms: number): Awaitable<boolean> {
     return this.step(key, (run, now) => {
       const isHeld = run?.token === token && !run.done && run.expires > now;
-      if (isHeld) this.write(key, token, 0, now + ms, run.unknown_until);
-      return isHeld;
+      return isHeld && this.database.run('UPDATE bindonce_1_runs SET expires = ? WHERE key = ?', now + ms, key) > 0;
     });
   }
 
-  complete(key: string, token: string, ms: number): Awaitable<boolean> {
+  complete(key: string, token: string, ms: number, status?: number): Awaitable<boolean> {
     return this.step(key, (run, now) => {
-      if (run && run.token !== token && run.expires > now) return false;
-      this.write(key, token, 1, now + ms, null);
+      if (run && run.token !== token) return false;
+      if (run) this.record(key, now + ms, status);
+      else this.insert(key, token, 1, now + ms, 0);
       return true;
     });
   }
 
   release(key: string, token: string): Awaitable<boolean> {
-    return this.step(key, (run, now) => {
-      if (run?.token !== token) return false;
-      this.steps.run('DELETE FROM bindonce_1_runs WHERE key = ?', key);
-      return run.expires > now;
-    });
+    return this.step(key, run => run?.token === token && this.remove(key));
   }
 
   settle(key: string, token: string, outcome: 'ran' | 'did-not-run', ms: number): Awaitable<boolean> {
     return this.step(key, (run, now) => {
-      const isUnknown = run?.token === token && !run.done && run.expires <= now && (run.unknown_until ?? 0) > now;
-      if (isUnknown && outcome === 'ran') this.write(key, token, 1, now + ms, null);
-      if (isUnknown && outcome === 'did-not-run') this.steps.run('DELETE FROM bindonce_1_runs WHERE key = ?', key);
-      return isUnknown;
+      if (run?.token !== token || run.done || run.expires > now) return false;
+      return outcome === 'ran' ? this.record(key, now + ms) : this.remove(key);
     });
   }
 
+  salt(): Awaitable<string> {
+    const sql = "SELECT response FROM bindonce_1_responses WHERE key = '' AND token = 'salt'";
+    return after(
+      this.database.take(() => this.database.get(sql)),
+      row => (row as { readonly response: string }).response,
+    );
+  }
+
+  async list(query: RunQuery): Promise<RunPage> {
+    const { text, values } = listing(query, RUNS, position => `?${position}`, 2);
+    return listed(await this.database.take(() => this.database.all(text, Date.now(), ...values)), query);
+  }
+
+  async get(key: string): Promise<RunRecord | undefined> {
+    const sql = `SELECT ${RUN_COLUMNS} FROM (${RUNS}) AS listed WHERE key = ?2 AND cache_key IS NOT NULL`;
+    const row = await this.database.take(() => this.database.get(sql, Date.now(), key));
+    return row === undefined ? undefined : runOf(row);
+  }
+
+  /** Takes a step on the run that has a key. */
   private step<T>(key: string, decide: (run: Run | undefined, now: number) => T): Awaitable<T> {
-    return this.steps.take(() => {
-      const run = this.steps.get('SELECT token, done, expires, unknown_until FROM bindonce_1_runs WHERE key = ?', key);
-      return decide(run as Run | undefined, Date.now());
+    const sql =
+      'SELECT token, done, expires, unknown_until FROM bindonce_1_runs ' +
+      'WHERE key = ? AND max(expires, unknown_until) > ?';
+    return this.database.take(() => {
+      const now = Date.now();
+      return decide(this.database.get(sql, key, now) as Run | undefined, now);
     });
   }
 
-  private write(key: string, token: string, done: 0 | 1, expires: number, unknownUntil: number | null): void {
+  private insert(
+    key: string,
+    token: string,
+    done: 0 | 1,
+    expires: number,
+    unknownUntil: number,
+    about?: RunFacts,
+  ): void {
+    const { created = Date.now(), method = null, path = null, keyHash = null, callerHash = null } = about ?? {};
     const sql =
-      'INSERT OR REPLACE INTO bindonce_1_runs (key, token, done, expires, unknown_until) VALUES (?, ?, ?, ?, ?)';
-    this.steps.run(sql, key, token, done, expires, unknownUntil);
+      'INSERT OR REPLACE INTO bindonce_1_runs ' +
+      '(key, token, done, expires, unknown_until, created, method, path, key_hash, caller_hash) ' +
+      'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+    this.database.run(sql, key, token, done, expires, unknownUntil, created, method, path, keyHash, callerHash);
+  }
+
+  private record(key: string, expires: number, status?: number): boolean {
+    const sql = 'UPDATE bindonce_1_runs SET done = 1, expires = ?, unknown_until = 0, status = ? WHERE key = ?';
+    return this.database.run(sql, expires, status ?? null, key) > 0;
+  }
+
+  private remove(key: string): boolean {
+    return this.database.run('DELETE FROM bindonce_1_runs WHERE key = ?', key) > 0;
   }
 }
 
+/** The runs that have not expired at ?1; without facts, as of a purge, they are not listed. */
+const RUNS = `SELECT key, iif(method IS NULL, NULL, key) AS cache_key, token,
+  method, path, created, key_hash, caller_hash, status,
+  CASE WHEN done THEN 'done' WHEN expires > ?1 THEN 'running' ELSE 'unknown' END AS state,
+  CASE WHEN done OR expires > ?1 THEN expires ELSE unknown_until END AS ends
+FROM bindonce_1_runs WHERE max(expires, unknown_until) > ?1`;
+
 class SqliteResponses implements ResponseStore {
-  constructor(private readonly steps: Steps) {}
+  constructor(private readonly database: Database) {}
 
   get(key: string, token: string): Awaitable<RecordedResponse | undefined> {
     const sql = 'SELECT response FROM bindonce_1_responses WHERE key = ? AND token = ? AND expires > ?';
-    const read = (): unknown => this.steps.get(sql, key, token, Date.now());
-    const responseOf = (row: unknown): RecordedResponse | undefined =>
-      row ? fromStored(`${key}:${token}`, (row as { readonly response: unknown }).response) : undefined;
-    const row = this.steps.take(read);
-    return row instanceof Promise ? row.then(responseOf) : responseOf(row);
+    return after(
+      this.database.take(() => this.database.get(sql, key, token, Date.now())),
+      row => (row ? fromStored(`${key}:${token}`, (row as { readonly response: unknown }).response) : undefined),
+    );
   }
 
   set(key: string, token: string, response: RecordedResponse, ms: number): Awaitable<void> {
     const sql = 'INSERT OR REPLACE INTO bindonce_1_responses (key, token, response, expires) VALUES (?, ?, ?, ?)';
     const text = toStored(`${key}:${token}`, response);
-    return this.steps.take(() => {
-      this.steps.run(sql, key, token, text, Date.now() + ms);
-    });
+    return this.database.take(() => void this.database.run(sql, key, token, text, Date.now() + ms));
   }
 
   delete(key: string, token: string): Awaitable<void> {
-    return this.steps.take(() => {
-      this.steps.run('DELETE FROM bindonce_1_responses WHERE key = ? AND token = ?', key, token);
-    });
+    const sql = 'DELETE FROM bindonce_1_responses WHERE key = ? AND token = ?';
+    return this.database.take(() => void this.database.run(sql, key, token));
   }
-}
-
-/** Returns true for SQLITE_BUSY and SQLITE_LOCKED, as `node:sqlite` (`errcode`) and better-sqlite3 (`code`) say it. */
-function isBusy(error: unknown): boolean {
-  const { code, errcode } = Object(error) as { readonly code?: unknown; readonly errcode?: unknown };
-  return /^SQLITE_(?:BUSY|LOCKED)/.test(String(code)) || [5, 6].includes(Number(errcode) & 0xff);
-}
-
-function isAtLeast(version: readonly number[], wanted: readonly number[]): boolean {
-  const at = wanted.findIndex((part, index) => part !== version[index]);
-  return at < 0 || (version[at] ?? 0) > (wanted[at] ?? 0);
 }

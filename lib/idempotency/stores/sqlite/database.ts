@@ -1,0 +1,222 @@
+import { statfsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isThenable, type Awaitable } from '../../../basics/awaitable';
+
+/** The part of a database of `node:sqlite` or of better-sqlite3 that bindonce uses. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): {
+    get(...values: readonly (string | number | null)[]): unknown;
+    all(...values: readonly (string | number | null)[]): unknown[];
+    run(...values: readonly (string | number | null)[]): { readonly changes: number | bigint };
+  };
+  close(): void;
+}
+
+/** From this version on, several processes may write to a file in WAL mode without damage to it. */
+const WAL_IS_SAFE = [3, 51, 3];
+
+/** Types of file systems on which locks do not hold between machines (statfs(2)): NFS, SMB, CIFS, SMB 2. */
+const NETWORKED = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
+
+/** Milliseconds after which a step has failed that finds the file locked each time. */
+const LONGEST_WAIT = 10_000;
+/** Milliseconds between two tries, at most: random, so that processes do not meet again. */
+const LONGEST_PAUSE = 20;
+
+/** Milliseconds from the use of the tables to the sweep; until then, expired rows only take space. */
+const SWEEP_DELAY = 60_000;
+/** Rows that are deleted at once. */
+const SWEEP_BATCH = 500;
+
+const SWEEPS = [
+  `DELETE FROM bindonce_1_runs WHERE key IN (
+    SELECT key FROM bindonce_1_runs WHERE expires <= ?1 AND unknown_until <= ?1 LIMIT ${SWEEP_BATCH})`,
+  `DELETE FROM bindonce_1_responses WHERE rowid IN (
+    SELECT rowid FROM bindonce_1_responses WHERE expires <= ?1 LIMIT ${SWEEP_BATCH})`,
+];
+
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS bindonce_1_runs (
+  key TEXT PRIMARY KEY, token TEXT NOT NULL, done INTEGER NOT NULL, expires REAL NOT NULL,
+  unknown_until REAL NOT NULL, created REAL NOT NULL, method TEXT, path TEXT, key_hash TEXT, caller_hash TEXT,
+  status INTEGER
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS bindonce_1_runs_expires ON bindonce_1_runs (expires);
+CREATE INDEX IF NOT EXISTS bindonce_1_runs_created ON bindonce_1_runs (created);
+CREATE INDEX IF NOT EXISTS bindonce_1_runs_key_hash ON bindonce_1_runs (key_hash);
+CREATE TABLE IF NOT EXISTS bindonce_1_responses (
+  key TEXT, token TEXT, response TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (key, token)
+);
+CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);
+INSERT OR IGNORE INTO bindonce_1_responses VALUES ('', 'salt', lower(hex(randomblob(16))), 9e15);`;
+
+/**
+ * Opens a path, or takes a database of the application.
+ * @throws TypeError for anything else; Error for one that cannot be opened, or shared, or does not keep anything.
+ */
+export const openSqlite = (database: string | SqliteDatabase): Database =>
+  new Database(typeof database === 'string' ? opened(database) : given(database));
+
+function given(database: unknown): SqliteDatabase {
+  const { exec, prepare } = Object(database) as Partial<SqliteDatabase>;
+  if (typeof exec === 'function' && typeof prepare === 'function') return database as SqliteDatabase;
+  const remedy = isThenable(database) ? ', not a promise: await it first' : '';
+  throw new TypeError(`sqliteStore takes a path, or a database of node:sqlite or better-sqlite3${remedy}.`);
+}
+
+function opened(path: string): SqliteDatabase {
+  // Not imported: older Nodes do not have it.
+  const sqlite = process.getBuiltinModule('node:sqlite') as
+    { readonly DatabaseSync: new (path: string) => SqliteDatabase } | undefined;
+  try {
+    if (sqlite) return new sqlite.DatabaseSync(path);
+  } catch (error) {
+    throw new Error(`sqliteStore: ${path} cannot be opened (${String(error)}). Check the path and its permissions.`, {
+      cause: error,
+    });
+  }
+  throw new Error(
+    `sqliteStore(path) needs node:sqlite, which Node ${process.version} does not have; Node 22.13 has. Or pass a ` +
+      'database: sqliteStore(new Database(path)), with Database of better-sqlite3.',
+  );
+}
+
+/** A database, in which each step is one transaction. */
+export class Database {
+  private isReady = false;
+  private sweeping: NodeJS.Timeout | undefined;
+
+  constructor(private readonly database: SqliteDatabase) {
+    // While it is opened, SQLite may wait: several processes can start at the same moment.
+    database.exec(`PRAGMA busy_timeout = ${LONGEST_WAIT}`);
+    const { file } = this.get('SELECT file FROM pragma_database_list WHERE name = ?', 'main') as {
+      file: string | null;
+    };
+    if (!file)
+      throw new Error(
+        'sqliteStore: this database is in memory, and ends with the process. Give it the path of a file.',
+      );
+    if (NETWORKED.has(statfsSync(file).type))
+      throw new Error(`sqliteStore: ${file} is on a network, where locks of files do not hold. Use a local disk.`);
+    this.setJournal(file);
+    this.prepare();
+    // From now on, it would stop the event loop while it waits.
+    database.exec('PRAGMA busy_timeout = 0');
+  }
+
+  /**
+   * Takes a step, which is one transaction. While another process has the file, the step is tried again.
+   * @throws Error if the file stays locked, or cannot be written.
+   */
+  take<T>(step: () => T): Awaitable<T> {
+    const first = this.attempt(step);
+    return first ? first.value : this.takeLater(step);
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  get(sql: string, ...values: readonly (string | number | null)[]): unknown {
+    return this.database.prepare(sql).get(...values);
+  }
+
+  all(sql: string, ...values: readonly (string | number | null)[]): unknown[] {
+    return this.database.prepare(sql).all(...values);
+  }
+
+  /** @returns the number of rows that have changed. */
+  run(sql: string, ...values: readonly (string | number | null)[]): number {
+    return Number(this.database.prepare(sql).run(...values).changes);
+  }
+
+  private async takeLater<T>(step: () => T): Promise<T> {
+    for (const end = performance.now() + LONGEST_WAIT; performance.now() < end;) {
+      await pause(Math.random() * LONGEST_PAUSE);
+      const done = this.attempt(step);
+      if (done) return done.value;
+    }
+    throw new Error(`sqliteStore: another process has had the file locked for ${LONGEST_WAIT} ms.`);
+  }
+
+  /** @returns undefined if another process has the file. */
+  private attempt<T>(step: () => T): { readonly value: T } | undefined {
+    const { database } = this;
+    this.sweeping ??= setTimeout(() => {
+      void this.sweep();
+    }, SWEEP_DELAY).unref();
+    try {
+      database.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw error;
+    }
+    try {
+      if (!this.isReady) database.exec(SCHEMA);
+      const value = step();
+      database.exec('COMMIT');
+      this.isReady = true;
+      return { value };
+    } catch (error) {
+      database.exec('ROLLBACK');
+      // A reader may hold up a COMMIT.
+      if (isBusy(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Makes the tables, so that a file that cannot be written is found now; if it is locked, the first step does it. */
+  private prepare(): void {
+    try {
+      this.attempt(() => undefined);
+    } catch (error) {
+      throw new Error(`sqliteStore: the file cannot be written (${String(error)}). Check its path and permissions.`, {
+        cause: error,
+      });
+    } finally {
+      clearTimeout(this.sweeping);
+      this.sweeping = undefined;
+    }
+  }
+
+  private setJournal(file: string): void {
+    const { version } = this.get('SELECT sqlite_version() AS version') as { version: string };
+    const isSafe = isAtLeast(version.split('.').map(Number), WAL_IS_SAFE);
+    const { journal_mode: mode } = this.get('PRAGMA journal_mode') as { journal_mode: string };
+    if (mode === 'wal' && !isSafe)
+      throw new Error(
+        `sqliteStore: ${file} is in WAL mode, in which several processes may damage a file before SQLite ` +
+          `${WAL_IS_SAFE.join('.')}; this is ${version}. Run PRAGMA journal_mode = DELETE on it, or update SQLite.`,
+      );
+    try {
+      if (isSafe) this.get('PRAGMA journal_mode = WAL');
+    } catch (error) {
+      // Another process has the file, and sets it, too.
+      if (!isBusy(error)) throw error;
+    }
+  }
+
+  /** Deletes what has expired, a minute after a use, a piece at a time. */
+  private async sweep(): Promise<void> {
+    try {
+      for (const piece of SWEEPS)
+        while ((await this.take(() => this.run(piece, Date.now()))) === SWEEP_BATCH) await pause(LONGEST_PAUSE);
+    } catch {
+      /* the next sweep finds the same rows */
+    }
+    clearTimeout(this.sweeping);
+    this.sweeping = undefined;
+  }
+}
+
+/** Returns true for SQLITE_BUSY and SQLITE_LOCKED, as `node:sqlite` (`errcode`) and better-sqlite3 (`code`) say it. */
+function isBusy(error: unknown): boolean {
+  const { code, errcode } = Object(error) as { readonly code?: unknown; readonly errcode?: unknown };
+  return /^SQLITE_(?:BUSY|LOCKED)/.test(String(code)) || [5, 6].includes(Number(errcode) & 0xff);
+}
+
+function isAtLeast(version: readonly number[], wanted: readonly number[]): boolean {
+  const at = wanted.findIndex((part, index) => part !== version[index]);
+  return at < 0 || (version[at] ?? 0) > (wanted[at] ?? 0);
+}
