@@ -10,6 +10,7 @@ import { Exchange, refusal, type Outcome } from './exchange/exchange';
 import type { CallersOn } from './identity/caller';
 import { leaveUnguarded, letThrough, mark } from './mounted';
 import type { IdempotencyOptions } from './options/options';
+import { StoreKeys, type Keys } from './operate/keys';
 import { resolveOptions, type ResolvedOptions } from './options/resolved-options';
 import { replay } from './run/replay';
 import { echoKey } from './run/request-idempotency';
@@ -37,6 +38,8 @@ export interface IdempotencyMiddleware {
    * @throws TypeError for a key that is not text, or another outcome; else as `purge` does.
    */
   resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean>;
+  /** The runs in the store, for operators. */
+  readonly keys: Keys;
 }
 
 /**
@@ -67,6 +70,7 @@ export function makeIdempotency(
   return Object.assign(guards.as(options, middleware), {
     purge: stores.purge.bind(stores),
     resolve: stores.resolve.bind(stores),
+    keys: new StoreKeys(options, stores),
   });
 }
 

@@ -8,7 +8,7 @@ import {
   type ListCodec,
   type ScalarCodec,
 } from '../types/codec';
-import { exactText } from '../types/exact-text';
+import { exactText } from '../types/write-value';
 import { orNull, type JsonSchema, type Schemas } from '../types/json-schema';
 import { requiresValue } from '../types/schema';
 import { written } from '../types/write-value';
