@@ -9,7 +9,7 @@ import { endpointFor, type Endpoint } from './endpoint';
 import { BinderContext } from './input/binder-context';
 import { jsonIn, type Body } from './input/body';
 import { mergeBinding, type BindingOptions } from './options';
-import { exactText } from './types/exact-text';
+import { exactText } from './types/write-value';
 import type { AnyType, Infer } from './types/property-type';
 
 type Scalar = string | number | bigint | boolean;
