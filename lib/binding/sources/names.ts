@@ -9,13 +9,8 @@ import { notNull, type Codec } from '../types/codec';
 import { failUnknown } from '../types/read-json';
 import { readNames } from '../types/read-names';
 
-<<<<<<< HEAD
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
 type SentPair = readonly [name: string, value: Sent, mark?: Pair[2], file?: string];
-=======
-/** A name and the value sent under it, as in `Pair`. */
-type SentPair = readonly [name: string, value: Sent, ...mark: readonly 'unreadable'[]];
->>>>>>> w-read
 
 type Named = 'form' | 'route' | 'query';
 

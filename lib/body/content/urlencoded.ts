@@ -3,20 +3,12 @@ import qs from 'qs';
 import { Problem } from '../../problems/problem';
 
 /**
-<<<<<<< HEAD
  * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. Marks:
  * - `unreadable`: invalid percent-encoding. The name is decoded as far as possible, and the value is not the one that
  *   the client meant.
- * - `item`: the one item of a collection. The name had an index or brackets, which a parser has removed.
  * - `json`: a file of JSON that is read as a field; `file` is its name and size.
  */
-export type Pair = readonly [name: string, value: string, mark?: 'unreadable' | 'item' | 'json', file?: string];
-=======
- * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. `unreadable` marks
- * invalid percent-encoding: the name is decoded as far as possible, and the value is not the one that the client meant.
- */
-export type Pair = readonly [name: string, value: string, ...mark: readonly 'unreadable'[]];
->>>>>>> w-read
+export type Pair = readonly [name: string, value: string, mark?: 'unreadable' | 'json', file?: string];
 
 /** Makes the 413 problem of a form with more fields than the limit. */
 export const tooManyFields = (limit: number): Problem =>
