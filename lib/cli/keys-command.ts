@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { idempotency } from '../configure';
+import { makeIdempotency } from '../idempotency/idempotency';
 import type { KeyRecord, Keys, KeysQuery } from '../idempotency/operate/keys';
 import type { IdempotencyOptions } from '../idempotency/options/options';
 import { postgresStore, type PostgresPool } from '../idempotency/stores/postgres/store';
@@ -44,7 +44,7 @@ async function run(args: string[]): Promise<number> {
   const wanted = { ls: 1, show: 2, purge: 2, resolve: 3 }[command];
   if (wanted !== positionals.length) throw new UsageError(`Name one command, and what it needs.\n\n${usage}`);
   if (store === undefined) throw new UsageError(`Name the store: --store <url or file>.\n\n${usage}`);
-  const { keys } = idempotency({ store: storeAt(store, { namespace, schema, prefix }), cacheDuration: KEPT });
+  const { keys } = makeIdempotency({ store: storeAt(store, { namespace, schema, prefix }), cacheDuration: KEPT });
   try {
     const asked = { ...query, ...(limit && { limit: Number(limit) }) } as KeysQuery;
     if (command === 'ls') return await list(keys, asked, json);

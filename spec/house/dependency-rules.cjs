@@ -7,7 +7,7 @@ const rooms = {
   idempotency: ['body'],
   binding: ['body'],
   openapi: ['idempotency', 'binding', 'body'],
-  cli: ['openapi', 'binding'],
+  cli: ['openapi', 'binding', 'idempotency'],
 };
 
 /**

@@ -101,7 +101,12 @@ describe('an answer fits the document', () => {
       (_req, res) => void res.json({ sku: 'tea' }),
       "status 200: must have required property 'price'",
     ],
-    ['a status that is not declared', { 201: Line }, (_req, res) => void res.json({}), 'status 200 is not described'],
+    [
+      'a status that is not declared',
+      { 201: Line },
+      (_req, res) => void res.json({}),
+      'status 200: application/json is not described',
+    ],
   ])('unless it has %s', async (_what, responses, answer, fault) => {
     expect((await faultsIn(responses, answer))[1]).toContain(fault);
   });

@@ -36,9 +36,7 @@ describe('a duplicate that waits', () => {
     async msLeft => {
       const leases = new TakenLeases(msLeft);
       const { url } = await serve(
-        express().post('/', idempotency({ leases, waitTimeout: 350 }), (_req, res) => {
-          res.end();
-        }),
+        express().post('/', idempotency({ leases, waitTimeout: 350 }), (_req, res) => void res.end()),
       );
       const { status, headers } = await send(url, { headers: keyed('k') });
       expect([status, headers['retry-after']]).toEqual([409, '1']);
@@ -261,9 +259,7 @@ describe('a duplicate whose store fails to notify', () => {
     const first = send(url, { headers: keyed('k') });
     await running.happened;
     const second = send(url, { headers: keyed('k') });
-    setTimeout(() => {
-      done.happens();
-    }, 50);
+    setTimeout(() => done.happens(), 50);
     expect([(await first).text, (await second).text, runs]).toEqual(['done', 'done', 1]);
   });
 });

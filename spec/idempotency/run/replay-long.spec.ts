@@ -12,18 +12,8 @@ const LONG = Buffer.alloc(5_000_000, 'a line of some length, ');
 const HALF = LONG.length / 2;
 
 const answers: [title: string, handler: RequestHandler][] = [
-  [
-    'send',
-    (_req, res) => {
-      res.type('text').send(LONG);
-    },
-  ],
-  [
-    'end',
-    (_req, res) => {
-      res.type('text').end(LONG);
-    },
-  ],
+  ['send', (_req, res) => void res.type('text').send(LONG)],
+  ['end', (_req, res) => void res.type('text').end(LONG)],
   [
     'end under a Trailer',
     (_req, res) => {
@@ -32,17 +22,10 @@ const answers: [title: string, handler: RequestHandler][] = [
       res.end(LONG);
     },
   ],
-  [
-    'writeHead and end',
-    (_req, res) => {
-      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG);
-    },
-  ],
+  ['writeHead and end', (_req, res) => void res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG)],
   [
     'writeHead with a length and end',
-    (_req, res) => {
-      res.writeHead(200, { 'Content-Length': LONG.length }).end(LONG);
-    },
+    (_req, res) => void res.writeHead(200, { 'Content-Length': LONG.length }).end(LONG),
   ],
   [
     'write and end',
@@ -113,16 +96,12 @@ describe('a long replay', () => {
       (req, res, next) => {
         if (req.get('X-Slow')) {
           replaying.happens(res);
-          res.on('close', () => {
-            closed.happens();
-          });
+          res.on('close', () => closed.happens());
         }
         next();
       },
       idempotency(),
-      (_req, res) => {
-        res.type('text').send(LONG);
-      },
+      (_req, res) => void res.type('text').send(LONG),
     );
     const { url, port } = await serve(app);
     await send(url, { headers: keyed('k') });
@@ -189,12 +168,8 @@ describe('a long replay', () => {
   it('on a pipelined connection waits for its turn, and is gone with it', async () => {
     const first = signal<Response>();
     const app = express()
-      .post('/slow', (_req, res) => {
-        first.happens(res);
-      })
-      .post('/', idempotency({ scope: () => 'all' }), (_req, res) => {
-        res.type('text').send(LONG);
-      });
+      .post('/slow', (_req, res) => first.happens(res))
+      .post('/', idempotency({ scope: () => 'all' }), (_req, res) => void res.type('text').send(LONG));
     const { url, port } = await serve(app);
     await send(url, { headers: keyed('k') });
     for (const leaves of [false, true]) {
