@@ -1,22 +1,27 @@
+import { createHash } from 'node:crypto';
 import { schemaOf } from '../binding/declaration/describe';
 import type { Codec } from '../binding/types/codec';
-import { exactText } from '../binding/types/exact-text';
+import { exactText } from '../binding/types/write-value';
 import type { JsonSchema, Schemas, SizeLimits } from '../binding/types/json-schema';
 import { LOCATIONS } from '../problems/problem';
 import { freeName } from './express-paths';
-import { standardSchemaIn, type JsonSchemaOf } from './standard-schema';
+
+/**
+ * Returns the JSON Schema (2020-12) of a Standard Schema that offers none itself, or whose own conversion fails;
+ * undefined if it is not known, either.
+ */
+export type JsonSchemaOf = (schema: object, direction: Schemas['direction']) => JsonSchema | undefined;
+
+const TEXT = { type: 'string' };
 
 /** The components that the descriptions of refusals refer to. */
 const problemSchemas = {
   Problem: {
     type: 'object',
-    description: 'A refused request (RFC 9457).',
+    description: 'A refused request (RFC 9457); `detail` says what happened, and what to do.',
     required: ['type', 'title', 'status', 'detail'],
     properties: {
-      type: { type: 'string', format: 'uri', description: 'Identifies the kind of problem.' },
-      title: { type: 'string' },
-      status: { type: 'integer' },
-      detail: { type: 'string', description: 'What happened, and what to do.' },
+      ...{ type: { type: 'string', format: 'uri' }, title: TEXT, status: { type: 'integer' }, detail: TEXT },
       instance: { type: 'string', description: 'The path of the request.' },
       errors: { type: 'array', items: { $ref: '#/components/schemas/InvalidValue' } },
     },
@@ -26,32 +31,41 @@ const problemSchemas = {
     required: ['name', 'in', 'detail'],
     properties: {
       name: { type: 'string', description: 'Name that the value was looked up under.' },
-      in: { type: 'string', enum: [...LOCATIONS] },
+      // No enum: a generator would name a TypeScript enum `in`.
+      in: { type: 'string', description: `Where it was looked up: ${LOCATIONS.join(', ')}.` },
       pointer: {
         type: 'string',
-        description:
-          'JSON Pointer (RFC 6901): the place in the JSON body, or in the JSON text that was sent as the value to ' +
-          'which `in` and the beginning of `name` lead.',
+        description: 'JSON Pointer (RFC 6901) into the JSON body, or the JSON of this value.',
       },
-      detail: { type: 'string' },
+      detail: TEXT,
     },
   },
 };
 
-/** Makes the schema that has a name. */
-type Make = (name: string) => JsonSchema;
+/** Makes the schema that has a name. @param reference of the schema itself. */
+type Make = (reference: string) => JsonSchema;
 
 /** What schemas are for. */
 type Facts = Pick<Schemas, 'direction' | 'source' | 'isClosed'>;
 
+/** A schema that gets a name when all others are known. */
+interface Entry {
+  /** The name that it has if no other schema wants it. */
+  readonly wanted: string;
+  readonly direction: Facts['direction'];
+  schema: JsonSchema;
+}
+
+/** What stands in the place of a name until there are names. */
+const MARK = /#\/components\/schemas\/\?([\da-f]{32})/g;
+
 /**
  * The named schemas of one document. Equal ones of one name share it. A response whose schema is not the one that has
- * its name already gets the suffix `Response`; any other that differs gets a number.
+ * its name already gets the suffix `Response`; any other that differs gets a number. Which one gets which depends on
+ * the schemas alone, not on the order of routes: a route more or less must not rename the types of generated clients.
  */
 export class Components {
-  readonly schemas: Record<string, JsonSchema> = { ...problemSchemas };
-  /** The names, by the texts of the schemas with all nested ones. */
-  private readonly names = new Map<string, string>();
+  private readonly entries = new Map<string, Entry>();
 
   constructor(private readonly jsonSchemaOf: JsonSchemaOf | undefined) {}
 
@@ -64,6 +78,42 @@ export class Components {
     // Endpoints with other limits share a schema that has a name.
     const inside = schemasWith({ ...facts, named, ofStandard });
     return schemasWith({ ...facts, limits, named, ofStandard });
+  }
+
+  /** Names a schema that is made already; one without a name stays as it is. */
+  named(name: string, schema: JsonSchema): JsonSchema {
+    return name === '' ? schema : this.reference(name, textOf(schema), 'request', () => schema);
+  }
+
+  /** Returns what a reference leads to, and any other schema as it is. */
+  resolved(schema: JsonSchema): JsonSchema {
+    const [, mark = ''] = new RegExp(MARK).exec(String(schema['$ref'])) ?? [];
+    return this.entries.get(mark)?.schema ?? schema;
+  }
+
+  /** Adds the schemas to a document, and puts their names where they are referred to. */
+  complete(document: object): unknown {
+    const sorted = [...this.entries]
+      .map(([mark, { wanted, direction, schema }]) => {
+        const text = `${wanted} ${textOf(schema)}`;
+        return { mark, wanted, direction, schema, text, place: `${wanted} ${direction} ${text}` };
+      })
+      .sort((one, other) => (one.place < other.place ? -1 : 1));
+    // The plain names first: no number may take the name of another class.
+    const firsts = sorted.filter(({ wanted }, at) => sorted[at - 1]?.wanted !== wanted);
+    const schemas: Record<string, JsonSchema> = { ...problemSchemas };
+    const isTaken = (name: string): boolean => Object.hasOwn(schemas, name);
+    const [byText, names] = [new Map<string, string>(), new Map<string, string>()];
+    for (const { mark, wanted, direction, schema, text } of [...firsts, ...sorted]) {
+      const free = direction === 'response' && isTaken(wanted) ? `${wanted}Response` : wanted;
+      const name = byText.get(text) ?? freeName(free, isTaken);
+      schemas[name] = schema;
+      byText.set(text, name);
+      names.set(mark, name);
+    }
+    const { components } = document as { readonly components: object };
+    const text = JSON.stringify(plainJson({ ...document, components: { schemas, ...components } }));
+    return JSON.parse(text.replace(MARK, (_mark, mark: string) => `#/components/schemas/${names.get(mark) ?? ''}`));
   }
 
   /** Returns the text of a schema with all nested ones: it tells whether another type of this name is the same. */
@@ -89,25 +139,24 @@ export class Components {
     const text = textOf(schema);
     if (!/"\$ref":"#/.test(text)) return schema;
     const { title = 'Schema' } = schema as { readonly title?: string };
-    return this.reference(title, text, direction, name => {
-      const whole = text.replace(/"\$ref":"#/g, () => `"$ref":"#/components/schemas/${name}`);
+    return this.reference(title, text, direction, reference => {
+      const whole = text.replace(/"\$ref":"#/g, () => `"$ref":"${reference}`);
       return JSON.parse(whole) as JsonSchema;
     });
   }
 
-  private reference(wanted: string, text: string, direction: Facts['direction'], make: Make): JsonSchema {
-    let name = this.names.get(text);
-    if (name === undefined) {
-      const isTaken = (one: string): boolean => Object.hasOwn(this.schemas, one);
-      // OpenAPI 3.1, section 4.8.7: other characters cannot be in the name of a component.
-      const base = wanted.replace(/[^\w.-]/g, '_');
-      name = freeName(direction === 'response' && isTaken(base) ? `${base}Response` : base, isTaken);
-      this.names.set(text, name);
+  private reference(name: string, text: string, direction: Facts['direction'], make: Make): JsonSchema {
+    // OpenAPI 3.1, section 4.8.7: other characters cannot be in the name of a component.
+    const wanted = name.replace(/[^\w.-]/g, '_');
+    const mark = createHash('sha256').update(`${wanted} ${text}`).digest('hex').slice(0, 32);
+    const $ref = `#/components/schemas/?${mark}`;
+    if (!this.entries.has(mark)) {
       // The place is taken before the schema is made: it may refer to itself.
-      this.schemas[name] = {};
-      this.schemas[name] = make(name);
+      const entry: Entry = { wanted, direction, schema: {} };
+      this.entries.set(mark, entry);
+      entry.schema = make($ref);
     }
-    return { $ref: `#/components/schemas/${name}` };
+    return { $ref };
   }
 }
 
@@ -125,3 +174,45 @@ export const plainJson = (value: unknown): unknown =>
       typeof one !== 'bigint' ? one : Number.isSafeInteger(Number(one)) ? Number(one) : String(one),
     ),
   );
+
+/** A Standard Schema that has a JSON Schema (standardschema.dev, Standard JSON Schema). */
+interface WithJsonSchema {
+  readonly '~standard': {
+    readonly vendor: string;
+    readonly jsonSchema?: Readonly<Record<'input' | 'output', (options: { target: string }) => JsonSchema>>;
+  };
+  /** arktype and zod before they knew the standard. */
+  readonly toJsonSchema?: () => JsonSchema;
+  readonly toJSONSchema?: (options: { io: 'input' | 'output' }) => JsonSchema;
+}
+
+/**
+ * Returns the JSON Schema of a Standard Schema: the one that it offers, or else the application's.
+ * @param given the application's own function.
+ * @throws TypeError if there is none.
+ */
+function standardSchemaIn(
+  schema: object,
+  direction: Schemas['direction'],
+  given: JsonSchemaOf | undefined,
+): JsonSchema {
+  const { '~standard': standard, toJSONSchema, toJsonSchema } = schema as WithJsonSchema;
+  const io = direction === 'request' ? 'input' : 'output';
+  let made: JsonSchema | undefined;
+  let fault: unknown;
+  try {
+    const own = standard.jsonSchema?.[io]({ target: 'draft-2020-12' });
+    made = own ?? toJSONSchema?.call(schema, { io }) ?? toJsonSchema?.call(schema);
+  } catch (error) {
+    fault = error;
+  }
+  made ??= given?.(schema, direction);
+  // The dialect is that of the whole document.
+  if (made) return Object.fromEntries(Object.entries(made).filter(([keyword]) => keyword !== '$schema'));
+  const advice = 'Pass jsonSchemaOf, which gets the schema and returns its JSON Schema, or {} to leave it open';
+  const problem =
+    fault instanceof Error
+      ? `cannot be written as JSON Schema (${fault.message}). ${advice}.`
+      : `offers no JSON Schema. ${advice}; for valibot, toJsonSchema of @valibot/to-json-schema makes it.`;
+  throw new TypeError(`this schema of ${standard.vendor} ${problem}`, { cause: fault });
+}

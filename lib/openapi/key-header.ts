@@ -19,6 +19,12 @@ export function keyHeader(guard: ResolvedOptions, inDto: ParameterValue | undefi
   const example = made === undefined ? undefined : plainJson(made);
   const described = inDto?.schema ?? schemaOf(guard, example, schemas);
   const { type, format = 'uuid' } = described;
+  const { keyPattern } = guard;
+  // JSON Schema has no flags.
+  const pattern =
+    type === 'string' && /^u?$/.test(keyPattern?.flags ?? '')
+      ? { pattern: keyPattern?.source }
+      : { description: `It must match the JavaScript regular expression ${String(keyPattern)}.` };
   return {
     name: inDto?.name ?? guard.headerName,
     in: 'header',
@@ -26,10 +32,10 @@ export function keyHeader(guard: ResolvedOptions, inDto: ParameterValue | undefi
     description: descriptionOf(guard),
     // Tells the page of apiDocs() which header the key has, if it can fill that, and which one marks a replay.
     'x-idempotency-key': {
-      takesUuids: guard.keyPattern === undefined && type === 'string' && format === 'uuid',
+      takesUuids: keyPattern === undefined && type === 'string' && format === 'uuid',
       replayedHeader: guard.replayedHeader,
     },
-    schema: { ...described, ...patternIn(guard, type) },
+    schema: { ...described, ...(keyPattern && pattern) },
     example,
   };
 }
@@ -44,14 +50,6 @@ function schemaOf({ swaggerHeaderType: type }: ResolvedOptions, example: unknown
     return { type: Array.isArray(example) ? 'array' : Number.isInteger(example) ? 'integer' : typeof example };
   const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(example ?? '');
   return { type: 'string', ...(isUuid ? { format: 'uuid' } : { minLength: 1 }) };
-}
-
-/** Returns the pattern of a key; in words if it has flags, which JSON Schema has no place for, or is not for text. */
-function patternIn({ keyPattern }: ResolvedOptions, type: unknown): JsonSchema {
-  if (keyPattern === undefined) return {};
-  return type === 'string' && /^u?$/.test(keyPattern.flags)
-    ? { pattern: keyPattern.source }
-    : { description: `It must match the JavaScript regular expression ${String(keyPattern)}.` };
 }
 
 function descriptionOf({ swaggerHeaderDescription, cacheDuration, whenKeyReused }: ResolvedOptions): string {

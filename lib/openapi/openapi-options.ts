@@ -1,7 +1,7 @@
 import { securityRule, type SecurityRequirement } from '../binding/operation-options';
 import { boolean, checkOptions, fn, object, oneOf, type Rule } from '../options/check';
 import type { Mounts } from './routes';
-import type { JsonSchemaOf } from './standard-schema';
+import type { JsonSchemaOf } from './components';
 
 /** Options of {@link openapi}. */
 export interface OpenApiOptions {

@@ -1,7 +1,7 @@
 import { namingErrors } from '../binding/declaration/declaration-error';
 import { isDescribed } from '../description/descriptions';
 import { warnOnce } from '../warnings/warn-once';
-import { Components, plainJson } from './components';
+import { Components } from './components';
 import { freeName, renamed, shapeOf } from './express-paths';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
 import { operationOf, requestOf, type Operation } from './operation';
@@ -33,15 +33,14 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   const security = namingErrors('openapi', () => new Security(options));
   const components = new Components(jsonSchemaOf);
   const paths = pathsOf(operationsOf(app, options), components, security);
-  // Without undefined, which YAML cannot write.
-  return plainJson({
+  return components.complete({
     openapi: options.openapi === '3.2' ? '3.2.0' : '3.1.1',
     info,
     servers,
     tags,
     security: ofAll,
     paths,
-    components: { schemas: components.schemas, securitySchemes: security.schemes },
+    components: { securitySchemes: security.schemes },
   }) as OpenApiDocument;
 }
 

@@ -282,6 +282,7 @@ class Everywhere extends dto({
   form: formField(optional(string), { bindFrom: 'g' }),
   claim: fromClaim(string, { name: 'sub' }),
   cookie: fromCookie(string, { name: 'sid', required: false, fallback: false }),
+  signed: fromCookie(string, { signed: true }),
   query: fromQuery(dto({ page: int })),
 }) {}
 class Whole extends dto({ body: fromBody(list(OrderLine)) }) {}

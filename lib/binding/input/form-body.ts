@@ -2,8 +2,8 @@ import { valuesByName, type Form } from '../../body/form/form';
 import { readForm } from '../../body/form/read-form';
 import { formLeftAsText } from '../../body/left-behind';
 import { isUntouched, receivedAsForm } from '../../body/receive';
-import { checkDeclaredLength, chunksOf } from '../../body/stream/chunks';
-import { openReceived, type Received } from '../../body/stream/received';
+import { chunksOf } from '../../body/stream/chunks';
+import type { Received } from '../../body/stream/received';
 import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { convertedText } from '../reading/json-text';
@@ -26,7 +26,6 @@ export function canBeStreamed({ req, use }: Incoming): boolean {
 export async function streamForm(incoming: Incoming): Promise<Form | undefined> {
   const { req, options } = incoming;
   try {
-    checkDeclaredLength(req, options.formBytes);
     const rest = chunksOf(req, options.formBytes);
     const first = await rest.next();
     if (first.done) return undefined;
@@ -58,7 +57,7 @@ export function formIn(received: Received, incoming: Incoming): Awaitable<Form> 
   if (kind !== 'multipart')
     return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
   if (received.kind === 'parsed') throw formLeftAsText();
-  return readUpload(incoming, formOptions => readForm(openReceived(received), req, formOptions));
+  return readUpload(incoming, formOptions => readForm(received.bytes.pieces(), req, formOptions));
 }
 
 const readUpload = ({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> =>
@@ -90,6 +89,6 @@ function flatPairs(value: unknown, name = ''): Pair[] {
     if (name === '') return flatPairs(child, key);
     const item = Array.isArray(value) ? convertedText(child) : undefined;
     if (item === undefined) return flatPairs(child, `${name}[${key}]`);
-    return entries.length === 1 ? [[name, item, 'item']] : [[name, item]];
+    return [[entries.length === 1 ? `${name}[]` : name, item]];
   });
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { decodedText, uncompressed } from '../../body/content/decode';
 import type { BodyKind, MediaType } from '../../body/content/media-type';
-import { allBytes, type Received } from '../../body/stream/received';
+import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import type { BodyUse } from '../plan/plan';
@@ -59,8 +59,7 @@ export function textIn(received: Received, mediaType: MediaType, limits: Resolve
     case 'none':
       return '';
     case 'bytes':
-    case 'file':
-      return after(allBytes(received), bytes =>
+      return after(received.bytes.all(), bytes =>
         after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => decodedText(decoded, mediaType)),
       );
     case 'parsed':

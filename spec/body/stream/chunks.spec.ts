@@ -74,9 +74,7 @@ describe.each(expressVersions)('behind a middleware that has called req.setEncod
     const { url } = await serve(app.post('/', middleware).use(onError));
     return send(url, { ...sent, headers: { ...keyed('k', sent.headers), 'Transfer-Encoding': 'chunked' } });
   };
-  const told =
-    'bindonce: an earlier middleware has called req.setEncoding(), so the bytes of the body cannot be read. Remove ' +
-    'that call, or mount bindonce before that middleware.';
+  const told = 'Mount it before the middleware that reads the body';
 
   it.each<[string, RequestHandler, Parameters<typeof ask>[1]]>([
     ['idempotency() with JSON', idempotency(), json],
@@ -84,6 +82,6 @@ describe.each(expressVersions)('behind a middleware that has called req.setEncod
     ['idempotency() with a form', idempotency(), form],
     ['bindRequest() with a form', bindRequest(Form, { allowFormData: true }) as RequestHandler, form],
   ])('%s tells the application', async (_what, middleware, sent) => {
-    expect(await ask(middleware, sent)).toMatchObject({ status: 500, text: told });
+    expect(await ask(middleware, sent)).toMatchObject({ status: 500, text: expect.stringContaining(told) as string });
   });
 });

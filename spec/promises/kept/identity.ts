@@ -178,8 +178,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the order of form names',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: "pairsInOrder((await allBytes(received)).toString('latin1'))",
-      replace: "[(await allBytes(received)).toString('latin1')]",
+      find: "pairsInOrder((await bytes.all()).toString('latin1'))",
+      replace: "[(await bytes.all()).toString('latin1')]",
     },
   },
   {

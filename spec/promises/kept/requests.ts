@@ -8,7 +8,7 @@ export const requests: readonly KeptPromise[] = [
     title: 'the handler gets its body, and runs once',
     mutant: {
       file: 'lib/body/stream/received.ts',
-      find: '    req.unshift(received.bytes);\n',
+      find: '      req.unshift(bytes);\n',
       replace: '',
     },
   },
@@ -18,7 +18,7 @@ export const requests: readonly KeptPromise[] = [
     title: 'express.json of what is on disk meanwhile',
     mutant: {
       file: 'lib/body/stream/received.ts',
-      find: '      req.unshift(piece);\n',
+      find: '        req.unshift(piece.subarray(0, length));\n',
       replace: '',
     },
   },
@@ -28,7 +28,7 @@ export const requests: readonly KeptPromise[] = [
     title: 'a body that an earlier middleware has read > counts by',
     mutant: {
       file: 'lib/body/left-behind.ts',
-      find: "if (bytes) return { kind: 'bytes', bytes, coding: undefined };",
+      find: "if (bytes) return { kind: 'bytes', bytes: BodyBytes.of(bytes), coding: undefined };",
       replace: "if (bytes) return { kind: 'none' };",
     },
   },
