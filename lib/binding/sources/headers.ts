@@ -2,7 +2,7 @@ import { parse } from 'cookie';
 import type { Request } from 'express';
 import { headerLines } from '../../http/express';
 import type { ValueSource } from '../input/binder-context';
-import { isJsonText, ownValue } from '../reading/json-text';
+import { ownValue } from '../reading/json-text';
 import { NameTree } from '../reading/name-tree';
 import { readNames } from '../types/read-names';
 
@@ -62,7 +62,15 @@ export const cookie: ValueSource = {
 /** Reads a cookie as Express does: without quotation marks around it, decoded, and without the `j:` before JSON. */
 function cookieText(sent: string): string {
   const text = decoded(/^"(.*)"$/s.exec(sent)?.[1] ?? sent);
-  return text.startsWith('j:') && isJsonText(text.slice(2)) ? textOfJson(JSON.parse(text.slice(2))) : text;
+  if (!text.startsWith('j:')) return text;
+  const json = text.slice(2);
+  try {
+    const value: unknown = JSON.parse(json);
+    // The text itself has all digits of its numbers.
+    return typeof value === 'string' ? value : json;
+  } catch {
+    return text;
+  }
 }
 
 function decoded(text: string): string {
