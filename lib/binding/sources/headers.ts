@@ -81,8 +81,6 @@ function decoded(text: string): string {
   }
 }
 
-const textOfJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
 /** Returns a signed cookie; undefined if it is missing, or false, because it was not signed by the application. */
 function signedText({ signedCookies }: Request, name: string): string | undefined {
   if (typeof signedCookies !== 'object')
@@ -91,5 +89,6 @@ function signedText({ signedCookies }: Request, name: string): string | undefine
         'cookieParser(secret), of the package cookie-parser, before bindRequest().',
     );
   const value = ownValue(signedCookies as object, name);
-  return value === undefined || value === false ? undefined : textOfJson(value);
+  if (value === undefined || value === false) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { dto, idempotency, int, list, optional, plainText, string } from '../../../lib';
+import type { Sent } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
 
 class Order extends dto({ sku: string, n: optional(int) }) {}
 class Text extends dto({ text: plainText() }) {}
 
-const sent = (type: string | undefined, body = '{"sku":"tea","n":1}') => ({
+const sent = (type: string | undefined, body = '{"sku":"tea","n":1}'): Sent => ({
   key: randomUUID(),
   body,
   headers: type === undefined ? {} : { 'Content-Type': type },

@@ -56,7 +56,7 @@ it('a required cookie comes from nowhere else; one that is not required falls ba
 class Box extends dto({ city: string, floors: list(int) }) {}
 
 describe.each(expressVersions)('%s', (_version, express) => {
-  const values: readonly (readonly [what: string, type: AnyType, value: unknown, expected?: unknown])[] = [
+  const values: [what: string, type: AnyType, value: unknown, expected?: unknown][] = [
     ['text', string, 'ü, "b"; c=%41'],
     ['text that looks like JSON', string, 'j:x'],
     ['a number', int, 7],
@@ -65,20 +65,23 @@ describe.each(expressVersions)('%s', (_version, express) => {
     ['a list', list(string), ['a', 'b,c']],
   ];
 
-  it.each(values)('%s that res.cookie() has written is read, signed or not', async (...row) => {
-    const [, type, value, expected = value] = row;
-    const app = express().use(cookieParser('secret'));
-    app.post('/set', (_req, res) => {
-      res.cookie('plain', value).cookie('signed', value, { signed: true }).end();
-    });
-    class Both extends dto({ plain: fromCookie(type), signed: fromCookie(type, { signed: true }) }) {}
-    app.post('/', bindRequest(Both) as RequestHandler, (req, res) => {
-      res.json(req.dto);
-    });
-    const lines = (await ask(app, { path: '/set' })).get('Set-Cookie') ?? [];
-    const headers = { Cookie: lines.map(line => line.split(';')[0]).join('; ') };
-    expect((await ask(app, { headers })).body).toEqual({ plain: expected, signed: expected });
-  });
+  it.each(values.map(row => ({ row })))(
+    '$row.0 that res.cookie() has written is read, signed or not',
+    async ({ row }) => {
+      const [, type, value, expected = value] = row;
+      const app = express().use(cookieParser('secret'));
+      app.post('/set', (_req, res) => {
+        res.cookie('plain', value).cookie('signed', value, { signed: true }).end();
+      });
+      class Both extends dto({ plain: fromCookie(type), signed: fromCookie(type, { signed: true }) }) {}
+      app.post('/', bindRequest(Both) as RequestHandler, (req, res) => {
+        res.json(req.dto);
+      });
+      const lines = (await ask(app, { path: '/set' })).get('Set-Cookie') ?? [];
+      const headers = { Cookie: lines.map(line => line.split(';')[0]).join('; ') };
+      expect((await ask(app, { headers })).body).toEqual({ plain: expected, signed: expected });
+    },
+  );
 });
 
 it.each([
