@@ -32,6 +32,7 @@ const long = [
   'spec/docs/recipes.spec.ts',
   'spec/docs/snippets.spec.ts',
   'spec/openapi/api-docs.spec.ts',
+  'spec/openapi/openapi-generators.spec.ts',
   'spec/openapi/openapi-random.spec.ts',
   'spec/package/declarations.spec.ts',
   'spec/package/exports.spec.ts',

@@ -80,12 +80,12 @@ export { bool, file, string, type UploadedFile } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */
 export { BigNumber };
-export { guid, uri, uriOf, Version, version } from './binding/types/identifiers';
+export { guid, uri, Version, version } from './binding/types/identifiers';
 export { date, dateTime, time, timeSpan } from './binding/types/time';
 export { enumOf } from './binding/types/enum';
 export { lazy, list, nullable, optional, record } from './binding/types/wrappers';
 export type { CommonRules, RuledType } from './binding/types/rules';
-export type { BoolRules, DateRules, FileRules, ListRules, NumberRules, StringRules } from './binding/types/rule-kinds';
+export type { BoolRules, DateRules, FileRules, ListRules, NumberRules, StringRules } from './binding/types/rules';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';
 export type { ProblemCode } from './problems/catalogue';

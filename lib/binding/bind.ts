@@ -9,7 +9,7 @@ import { endpointFor, type Endpoint } from './endpoint';
 import { BinderContext } from './input/binder-context';
 import { jsonIn, type Body } from './input/body';
 import { mergeBinding, type BindingOptions } from './options';
-import { exactText } from './types/exact-text';
+import { exactText } from './types/write-value';
 import type { AnyType, Infer } from './types/property-type';
 
 type Scalar = string | number | bigint | boolean;
@@ -30,7 +30,7 @@ export interface SentParts {
   readonly query?: SentValues | string;
   /** Request headers, by name or as pairs. */
   readonly headers?: SentValues;
-  /** Cookies, by name. */
+  /** Cookies, by name; signed ones, too. */
   readonly cookies?: Readonly<Record<string, string>>;
   /** The claims of the caller. Default: an anonymous caller. */
   readonly claims?: Claims;
@@ -101,7 +101,7 @@ function requestWith(sent: SentParts): object {
     },
     // Where a value is missing depends on it.
     readableDidRead: (form ?? body) !== undefined,
-    ...{ params, rawHeaders: [], sent },
+    ...{ params, rawHeaders: [], sent, signedCookies: cookies },
   };
 }
 

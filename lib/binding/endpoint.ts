@@ -53,7 +53,7 @@ export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRe
     isBuiltIn,
     modifier: given.modifier,
     responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
-    ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
+    ofInstance: options.writesInstances ? instanceCodecs(codecs, plan?.members ?? []) : undefined,
     operation: bindingSnapshot(given).openapi ?? {},
     allowAnonymous: given.allowAnonymous,
   };

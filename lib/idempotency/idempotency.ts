@@ -156,9 +156,9 @@ function answer(outcome: Outcome, exchange: Exchange): void {
   }
 }
 
-const IN_FLIGHT =
+export const IN_FLIGHT =
   'The first request with this idempotency key has not been answered yet. Retry later with the same key.';
-const REUSED = 'This idempotency key was used for a request with other values. Use a new key for a new request.';
+export const REUSED = 'This idempotency key was used for a request with other values. Use a new key for a new request.';
 const UNAVAILABLE =
   'The request was executed before and is not executed again, but its response is not available. Do not retry; look ' +
   'up the result.';

@@ -22,9 +22,9 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [4_250, 45, ['idempotency']],
-  body: [880, 12, ['body']],
-  binding: [4_695, 59, ['binding']],
-  openapi: [1_100, 14, ['openapi']],
+  body: [875, 12, ['body']],
+  binding: [4_655, 57, ['binding']],
+  openapi: [1_100, 13, ['openapi']],
   client: [460, 8, ['client', 'client.ts']],
   cli: [365, 6, ['cli']],
   testing: [418, 5, ['testing', 'testing.ts']],

@@ -29,7 +29,6 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
       'time',
       'timeSpan',
       'uri',
-      'uriOf',
     ],
     ...['enumOf', 'lazy', 'list', 'nullable', 'oneOf', 'optional', 'record', 'version'],
     ...['omit', 'partial', 'pick'],

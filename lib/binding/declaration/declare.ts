@@ -130,7 +130,7 @@ function property<V>(
     const required = options.required ?? (!isOptional(type) && options.default === undefined);
     // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default,
     // `?isAdmin=true` must be ignored.
-    const fallback = options.required === false ? options.fallback : false;
+    const fallback = options.required === false ? (options.fallback ?? (options.signed ? false : undefined)) : false;
     const [requiresValue, noNull] = [options.required === true, refusesNull(type)];
     const named = permission === undefined ? {} : { name: permission };
     // As a spread, it takes ten times as long up to Node 22: V8 makes new shapes.

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Form } from '../../body/form/form';
-import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
-import { receive } from '../../body/receive';
+import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
+import { leftBehind } from '../../body/left-behind';
+import { isUntouched, receive } from '../../body/receive';
 import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../../basics/awaitable';
@@ -33,7 +34,7 @@ export function readBody(
 ): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
-  const incoming: Incoming = { req, res, mediaType, kind: bodyKindOf(mediaType), use, options };
+  const incoming: Incoming = { req, res, mediaType, kind: kindOf(mediaType, req, options), use, options };
   const isAccepted = use.text || accepts(incoming.kind, incoming);
   if (!isAccepted && !mayBeEmpty(incoming)) throw unsupported(incoming);
   const isMultipart = isAccepted && incoming.kind === 'multipart';
@@ -42,6 +43,15 @@ export function readBody(
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
   const limit = isMultipart && !use.text ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
   return after(receive(req, res, limit), received => bodyIn(received, incoming));
+}
+
+/** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
+function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: ResolvedOptions): BodyKind {
+  const { type } = mediaType;
+  if (jsonTypes.includes(type)) return 'json';
+  if ((type !== '' && type !== 'text/plain') || isUntouched(req)) return bodyKindOf(mediaType);
+  const left = leftBehind(req);
+  return left?.kind === 'parsed' && typeof left.body !== 'string' ? 'json' : 'other';
 }
 
 /**

@@ -22,6 +22,8 @@ export interface ResolvedOptions extends SourceDefaults {
   readonly allowMultipart: boolean;
   readonly allowUrlEncoded: boolean;
   readonly allowAnonymous: boolean;
+  /** In lower case. */
+  readonly jsonTypes: readonly string[];
   readonly claims: (req: Request) => Claims | undefined;
   readonly permissions: (req: Request) => Iterable<string>;
   readonly valueParsers: readonly ValueParser[];

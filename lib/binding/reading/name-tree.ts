@@ -126,17 +126,6 @@ export class NameTree {
     return only === this || (this.values.length === 0 && only.isItem);
   }
 
-  /** Returns the values sent under the name itself, and those of its items if it may have some, without names below. */
-  withoutNames(mayHaveItems: boolean): NameTree {
-    const own = new NameTree(this.values, this.key);
-    for (const item of mayHaveItems ? this.below() : [])
-      if (item.isItem && item.values.length > 0) {
-        item.taken ??= 'values';
-        (own.children ??= new Map()).set(item.key, new NameTree(item.values, item.key));
-      }
-    return own;
-  }
-
   /**
    * Takes the items of a collection: the values sent under the name itself and as `name[]`, and the trees of `name[3]`
    * in index order, whose gaps readers close up. Reports an index over the limit, and a name that continues below

@@ -5,9 +5,9 @@ import type { SourceProperty } from '../plan/source-properties';
 import { convertedText } from '../reading/json-text';
 import { INVALID } from '../reading/location';
 import { firstPart, NameTree, type Sent } from '../reading/name-tree';
-import { notNull, type Codec } from '../types/codec';
+import { notNull } from '../types/codec';
 import { failUnknown } from '../types/read-json';
-import { readNames } from '../types/read-names';
+import { isSent, readNames } from '../types/read-names';
 
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
 type SentPair = readonly [name: string, value: Sent, mark?: Pair[2], file?: string];
@@ -107,10 +107,12 @@ function readByName(
     const { index, codec, required, name, isRoot } = member;
     // Such a value was sent: the property is not missing in another source.
     if (undecodable?.has(firstPart(name)) && !isRoot) values[index] = INVALID;
-    const tree = isRoot ? root : ownTree(root.take(name), codec);
+    const tree = isRoot ? root : root.take(name);
+    const at = context.locationOf(source, name);
+    // An undeclared name below is no value of this one.
+    if (!tree || !(isRoot || isSent(codec, tree, at))) continue;
     // A required object that takes all names exists even if none of them was sent.
-    if (tree && (isRoot || !tree.isEmpty))
-      context.put(values, member, readNames(codec, tree, context.locationOf(source, name), required));
+    context.put(values, member, readNames(codec, tree, at, required));
   }
   if (refusesUnknown) for (const name of root.others()) failUnknown(context.locationOf(source, name));
 }
@@ -119,14 +121,6 @@ function readByName(
 function isDeclared(members: readonly SourceProperty[], name: string): boolean {
   const first = firstPart(name);
   return members.some(member => member.anyCase.startsWith(first));
-}
-
-/** Returns what counts of the names below a value: its items. A schema may take a list of objects. */
-function ownTree(tree: NameTree | undefined, codec: Codec): NameTree | undefined {
-  if (!tree || tree.isLeaf) return tree;
-  const { kind } = notNull(codec);
-  if (kind === 'schema') tree.takeAll();
-  return kind === 'schema' && tree.isArray ? tree : tree.withoutNames(kind === 'list');
 }
 
 /**

@@ -114,6 +114,10 @@ function hasNameless(item: Codec, tree: NameTree): boolean {
   return objects.some(({ fields }) => [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName))));
 }
 
+/** Returns true if a value was sent, as one text or file or under names below. */
+export const isSent = (codec: Codec, tree: NameTree, at: Location): boolean =>
+  tree.values.length > 0 || isSentBelow(codec, tree, at);
+
 /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
 function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   if (tree.isLeaf) return false;
@@ -126,7 +130,7 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
       return objectsOf(type).some(({ fields }) =>
         fields.some(field => {
           const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-          return below !== undefined && (below.values.length > 0 || isSentBelow(field.codec, below, at));
+          return below !== undefined && isSent(field.codec, below, at);
         }),
       );
     case 'record':

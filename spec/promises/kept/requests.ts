@@ -175,4 +175,24 @@ export const requests: readonly KeptPromise[] = [
       replace: 'held.has(name);',
     },
   },
+  {
+    promise: 'A signed cookie is what cookie-parser has verified, and comes from nowhere else.',
+    spec: 'spec/binding/sources/headers-cookie.spec.ts',
+    title: 'is missing, and comes from nowhere else',
+    mutant: {
+      file: 'lib/binding/sources/headers.ts',
+      find: 'spec.signed ? signedText(context.req, name) : ownValue(cookies, name)',
+      replace: 'ownValue(cookies, name)',
+    },
+  },
+  {
+    promise: 'An error that is not exposed has no text in its problem; one of another service, none of its objects.',
+    spec: 'spec/problems/problem-details.spec.ts',
+    title: 'of another service, without objects that may hold credentials',
+    mutant: {
+      file: 'lib/problems/problem-details.ts',
+      find: '(expose === true || PRIMITIVE.includes(typeof value))',
+      replace: 'value !== undefined',
+    },
+  },
 ];
