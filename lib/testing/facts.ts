@@ -177,4 +177,20 @@ export const leaseFacts: Readonly<Record<string, Fact>> = {
     await pause(2 * SHORT + TOLERANCE);
     await short.expect({ kind: 'acquired' }, 'other', step('acquire', 'b'));
   },
+  'runs are listed, the newest first, and shown, if the store has `list`': async trial => {
+    const { one, other } = trial.stores;
+    if (!other.list) return;
+    const asked = { path: `/${trial.key}`, keyHash: trial.key };
+    const [key = '', ...later] = ['1', '2', '3'].map(number => trial.key + number);
+    for (const [index, each] of [key, ...later].entries())
+      await one.acquire(each, 'a', LONG, { ...asked, method: 'POST', created: Date.now() + index });
+    await one.complete(key, 'a', LONG);
+    const first = await other.list({ ...asked, limit: 2 });
+    const second = await other.list({ ...asked, limit: 2, after: first.after });
+    const done = await other.list({ keyHash: trial.key, state: 'done', limit: 2 });
+    const found = [first, second, done].map(({ items }) => items.map(({ cacheKey, state }) => [cacheKey, state]));
+    const running = later.toReversed().map(each => [each, 'running']);
+    trial.equal(found, [running, [[key, 'done']], [[key, 'done']]], 'list() answers');
+    trial.equal((await other.get?.(key))?.state, 'done', 'get() answers with the state');
+  },
 };

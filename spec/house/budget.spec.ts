@@ -27,7 +27,7 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   openapi: [1_100, 13, ['openapi']],
   client: [460, 8, ['client', 'client.ts']],
   cli: [365, 6, ['cli']],
-  testing: [405, 5, ['testing', 'testing.ts']],
+  testing: [418, 5, ['testing', 'testing.ts']],
   leaves: [
     795,
     16,

@@ -86,6 +86,6 @@ describe('a suite that is declared on a runner', () => {
       leaseStoreContract('a store', () => Promise.reject(new Error('There is no database')), { runner });
     });
     expect(new Set(Object.values(failures))).toEqual(new Set(['There is no database']));
-    expect(Object.keys(failures).length).toBe(11);
+    expect(Object.keys(failures).length).toBe(12);
   });
 });

@@ -84,12 +84,13 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
           `keys.list: the database has more than ${MOST_SCANS * SCANNED_AT_ONCE} keys. Look a run up by its ` +
             'cacheKey, or give bindonce a database of its own.',
         );
-      const [next, ...entries] = JSON.parse(
-        await ask('scan', '', '', cursor, `${prefix.replace(/[*?[\]\\]/g, '\\$&')}*`, SCANNED_AT_ONCE),
-      ) as [string, ...(readonly [key: string, entry: string])[]];
+      const [next, ...entries] = JSON.parse(await ask('scan', '', '', cursor, SCANNED_AT_ONCE)) as [
+        string,
+        ...(readonly [key: string, entry: string])[],
+      ];
       cursor = next;
-      for (const [name, entry] of entries) {
-        const run = readRun(name.slice(prefix.length), entry);
+      for (const [key, entry] of entries) {
+        const run = readRun(key, entry);
         if (!run || !isAskedFor(query, run, run)) continue;
         if (from && (run.created - from[0] || (run.cacheKey < from[1] ? -1 : 1)) >= 0) continue;
         found.push(run);
@@ -118,7 +119,8 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
     // Under a name that is no lease of a request: those have 64 digits.
     salt: () => ask('salt', 'salt', '', randomUUID()),
     get: async key => readRun(key, await ask('get', key, '')),
-    list: query => (isCluster(client) ? Promise.reject(notOnCluster()) : list(query)),
+    // A script sees one node only.
+    ...(!isCluster(borrowed.client) && { list }),
   };
   const { client } = borrowed;
   if (!isSingle(client)) return leases;
@@ -146,8 +148,6 @@ function readRun(cacheKey: string, entry: string): (RunRecord & RunFacts) | unde
   const status = kind === 'd' && number !== '0' && { status: Number(number) };
   return { ...(JSON.parse(facts) as RunFacts), cacheKey, token, state, ends, ...status };
 }
-
-const notOnCluster = (): Error => new Error('keys.list: a Cluster has no list of keys. Look a run up by its cacheKey.');
 
 /** Names the value, but quotes no text: the URL of a server has its password. */
 function notAClient(given: unknown): TypeError {
@@ -239,12 +239,17 @@ return held or ARGV[3]`),
   /** ARGV: number, token. Answers the milliseconds until the lease or the record ends, and the value. */
   get: answering("return held and ends .. ' ' .. held or ''"),
 
-  /** ARGV: number, token, cursor, pattern, how many. Answers the next cursor, and each name with what `get` answers. */
-  scan: answering(`local cursor, names = unpack(redis.call('SCAN', ARGV[3], 'MATCH', ARGV[4], 'COUNT', ARGV[5]))
+  /**
+   * KEYS[1] is the prefix, to which some clients add another. ARGV: number, token, cursor, how many. Answers the next
+   * cursor, and each key with what `get` answers.
+   */
+  scan: answering(`local pattern = string.gsub(KEYS[1], '[*?%[%]\\\\]', '\\\\%0') .. '*'
+local cursor, names = unpack(redis.call('SCAN', ARGV[3], 'MATCH', pattern, 'COUNT', ARGV[4]))
 local answer = { cursor }
 for _, name in ipairs(names) do
   local value = redis.call('TYPE', name).ok == 'string' and redis.call('GET', name)
-  if value then table.insert(answer, { name, redis.call('PTTL', name) .. ' ' .. value }) end
+  local key = string.sub(name, #KEYS[1] + 1)
+  if value then table.insert(answer, { key, redis.call('PTTL', name) .. ' ' .. value }) end
 end
 return cjson.encode(answer)`),
 } as const;

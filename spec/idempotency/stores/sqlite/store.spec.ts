@@ -50,7 +50,7 @@ testing.storeContract('sqliteStore()', () => {
   return { one, other, close() { one.close(); other.close(); } };
 }, { runner });`),
     );
-    expect(tap).toMatch(/^\S+ pass 13$/m);
+    expect(tap).toMatch(/^\S+ pass 14$/m);
     expect(tap).toMatch(/^\S+ fail 0$/m);
   }, 300_000);
 
@@ -76,7 +76,7 @@ const delay = monitorEventLoopDelay({ resolution: 5 }); delay.enable();
     const outputs = await Promise.all([1, 2, 3].map(() => inNode(program)));
     const found = outputs.map(output => JSON.parse(output) as { runs: string[]; longest: number });
     // SQLite itself would wait for seconds; what is left is the disk, on a busy machine.
-    for (const { longest } of found) expect(longest).toBeLessThan(1_000);
+    for (const { longest } of found) expect(longest).toBeLessThan(3_000);
     const runs = found.flatMap(one => one.runs);
     expect(runs).toHaveLength(2_000);
     expect(new Set(runs).size).toBe(2_000);
