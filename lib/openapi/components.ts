@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { schemaOf } from '../binding/declaration/describe';
 import type { Codec } from '../binding/types/codec';
 import { exactText } from '../binding/types/write-value';
@@ -12,8 +11,6 @@ import { freeName } from './express-paths';
  */
 export type JsonSchemaOf = (schema: object, direction: Schemas['direction']) => JsonSchema | undefined;
 
-const TEXT = { type: 'string' };
-
 /** The components that the descriptions of refusals refer to. */
 const problemSchemas = {
   Problem: {
@@ -21,8 +18,8 @@ const problemSchemas = {
     description: 'A refused request (RFC 9457); `detail` says what happened, and what to do.',
     required: ['type', 'title', 'status', 'detail'],
     properties: {
-      ...{ type: { type: 'string', format: 'uri' }, title: TEXT, status: { type: 'integer' }, detail: TEXT },
-      instance: { type: 'string', description: 'The path of the request.' },
+      ...{ type: { type: 'string', format: 'uri' }, title: { type: 'string' }, status: { type: 'integer' } },
+      ...{ detail: { type: 'string' }, instance: { type: 'string' } },
       errors: { type: 'array', items: { $ref: '#/components/schemas/InvalidValue' } },
     },
   },
@@ -31,19 +28,13 @@ const problemSchemas = {
     required: ['name', 'in', 'detail'],
     properties: {
       name: { type: 'string', description: 'Name that the value was looked up under.' },
+      detail: { type: 'string' },
       // No enum: a generator would name a TypeScript enum `in`.
       in: { type: 'string', description: `Where it was looked up: ${LOCATIONS.join(', ')}.` },
-      pointer: {
-        type: 'string',
-        description: 'JSON Pointer (RFC 6901) into the JSON body, or the JSON of this value.',
-      },
-      detail: TEXT,
+      pointer: { type: 'string', description: 'JSON Pointer (RFC 6901) into the JSON of the body or the value.' },
     },
   },
 };
-
-/** Makes the schema that has a name. @param reference of the schema itself. */
-type Make = (reference: string) => JsonSchema;
 
 /** What schemas are for. */
 type Facts = Pick<Schemas, 'direction' | 'source' | 'isClosed'>;
@@ -56,8 +47,8 @@ interface Entry {
   schema: JsonSchema;
 }
 
-/** What stands in the place of a name until there are names. */
-const MARK = /#\/components\/schemas\/\?([\da-f]{32})/g;
+/** What stands in the place of a name until there are names: the number of the entry. */
+const MARK = /#\/components\/schemas\/\?(\d+)\?/g;
 
 /**
  * The named schemas of one document. Equal ones of one name share it. A response whose schema is not the one that has
@@ -65,14 +56,20 @@ const MARK = /#\/components\/schemas\/\?([\da-f]{32})/g;
  * the schemas alone, not on the order of routes: a route more or less must not rename the types of generated clients.
  */
 export class Components {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries: Entry[] = [];
 
   constructor(private readonly jsonSchemaOf: JsonSchemaOf | undefined) {}
 
   /** Makes schemas for what one endpoint reads or writes. */
   schemasFor(facts: Facts, limits?: SizeLimits): Schemas {
+    const known = new Map<Codec, JsonSchema>();
     const named: Schemas['named'] = (type, name, make) =>
-      this.reference(name, this.textFor(type, facts), facts.direction, () => make(inside));
+      known.get(type) ??
+      this.add(name, facts.direction, reference => {
+        // It may refer to itself.
+        known.set(type, reference);
+        return make(inside);
+      });
     const ofStandard: Schemas['ofStandard'] = schema =>
       this.referable(standardSchemaIn(schema, facts.direction, this.jsonSchemaOf), facts.direction);
     // Endpoints with other limits share a schema that has a name.
@@ -82,53 +79,49 @@ export class Components {
 
   /** Names a schema that is made already; one without a name stays as it is. */
   named(name: string, schema: JsonSchema): JsonSchema {
-    return name === '' ? schema : this.reference(name, textOf(schema), 'request', () => schema);
+    return name === '' ? schema : this.add(name, 'request', () => schema);
   }
 
   /** Returns what a reference leads to, and any other schema as it is. */
   resolved(schema: JsonSchema): JsonSchema {
-    const [, mark = ''] = new RegExp(MARK).exec(String(schema['$ref'])) ?? [];
-    return this.entries.get(mark)?.schema ?? schema;
+    const [, mark] = new RegExp(MARK).exec(String(schema['$ref'])) ?? [];
+    return this.entries[Number(mark)]?.schema ?? schema;
   }
 
-  /** Adds the schemas to a document, and puts their names where they are referred to. */
-  complete(document: object): unknown {
-    const sorted = [...this.entries]
-      .map(([mark, { wanted, direction, schema }]) => {
-        const text = `${wanted} ${textOf(schema)}`;
-        return { mark, wanted, direction, schema, text, place: `${wanted} ${direction} ${text}` };
-      })
+  /**
+   * Adds the schemas to a document, and puts their names where they are referred to.
+   * @param others the other components.
+   */
+  complete(document: object, others: object): unknown {
+    const sorted = this.entries
+      .map((entry, mark) => ({ ...entry, mark, text: `${entry.wanted} ${this.textOf(entry.schema)}` }))
+      .map(one => ({ ...one, place: `${one.wanted} ${one.direction} ${one.text}` }))
       .sort((one, other) => (one.place < other.place ? -1 : 1));
     // The plain names first: no number may take the name of another class.
     const firsts = sorted.filter(({ wanted }, at) => sorted[at - 1]?.wanted !== wanted);
     const schemas: Record<string, JsonSchema> = { ...problemSchemas };
     const isTaken = (name: string): boolean => Object.hasOwn(schemas, name);
-    const [byText, names] = [new Map<string, string>(), new Map<string, string>()];
+    const [byText, names] = [new Map<string, string>(), new Map<number, string>()];
     for (const { mark, wanted, direction, schema, text } of [...firsts, ...sorted]) {
       const free = direction === 'response' && isTaken(wanted) ? `${wanted}Response` : wanted;
       const name = byText.get(text) ?? freeName(free, isTaken);
-      schemas[name] = schema;
       byText.set(text, name);
       names.set(mark, name);
+      schemas[name] = schema;
     }
-    const { components } = document as { readonly components: object };
-    const text = JSON.stringify(plainJson({ ...document, components: { schemas, ...components } }));
-    return JSON.parse(text.replace(MARK, (_mark, mark: string) => `#/components/schemas/${names.get(mark) ?? ''}`));
+    const text = JSON.stringify(plainJson({ ...document, components: { schemas, ...others } }));
+    return JSON.parse(text.replace(MARK, (_mark, mark) => `#/components/schemas/${names.get(Number(mark)) ?? ''}`));
   }
 
-  /** Returns the text of a schema with all nested ones: it tells whether another type of this name is the same. */
-  private textFor(root: Codec, facts: Facts): string {
-    // A type may contain itself; types that refer to each other would take factorial time if each were repeated.
-    const seen: Codec[] = [];
-    const texts = schemasWith({
-      ...facts,
-      named(type, name, make) {
-        const at = seen.indexOf(type);
-        return at >= 0 ? { seen: at } : { name, order: seen.push(type), ...make(texts) };
-      },
-      ofStandard: schema => standardSchemaIn(schema, facts.direction, this.jsonSchemaOf),
+  /** Returns the text of a schema with all nested ones, each once: a type may contain itself. */
+  private textOf(schema: JsonSchema, seen: string[] = []): string {
+    return textOf(schema).replace(MARK, (_mark, mark: string) => {
+      const at = seen.indexOf(mark);
+      if (at >= 0) return `?${at}`;
+      seen.push(mark);
+      const { wanted, schema: nested = {} } = this.entries[Number(mark)] ?? {};
+      return `${wanted ?? ''} ${this.textOf(nested, seen)}`;
     });
-    return textOf(texts.of(root));
   }
 
   /**
@@ -139,24 +132,19 @@ export class Components {
     const text = textOf(schema);
     if (!/"\$ref":"#/.test(text)) return schema;
     const { title = 'Schema' } = schema as { readonly title?: string };
-    return this.reference(title, text, direction, reference => {
-      const whole = text.replace(/"\$ref":"#/g, () => `"$ref":"${reference}`);
+    return this.add(title, direction, ({ $ref }) => {
+      const whole = text.replace(/"\$ref":"#/g, () => `"$ref":"${String($ref)}`);
       return JSON.parse(whole) as JsonSchema;
     });
   }
 
-  private reference(name: string, text: string, direction: Facts['direction'], make: Make): JsonSchema {
+  private add(name: string, direction: Facts['direction'], make: (reference: JsonSchema) => JsonSchema): JsonSchema {
+    const reference = { $ref: `#/components/schemas/?${this.entries.length}?` };
     // OpenAPI 3.1, section 4.8.7: other characters cannot be in the name of a component.
-    const wanted = name.replace(/[^\w.-]/g, '_');
-    const mark = createHash('sha256').update(`${wanted} ${text}`).digest('hex').slice(0, 32);
-    const $ref = `#/components/schemas/?${mark}`;
-    if (!this.entries.has(mark)) {
-      // The place is taken before the schema is made: it may refer to itself.
-      const entry: Entry = { wanted, direction, schema: {} };
-      this.entries.set(mark, entry);
-      entry.schema = make($ref);
-    }
-    return { $ref };
+    const entry: Entry = { wanted: name.replace(/[^\w.-]/g, '_'), direction, schema: {} };
+    this.entries.push(entry);
+    entry.schema = make(reference);
+    return reference;
   }
 }
 

@@ -1,5 +1,6 @@
 import { endpoints } from '../binding/endpoint';
 import { guards } from '../idempotency/idempotency';
+import type { Source } from '../problems/problem';
 import type { Components } from './components';
 import { keyHeader } from './key-header';
 import { placementOf, type ParameterValue } from './placement';
@@ -30,26 +31,19 @@ export function operationOf(route: Route) {
 /** Describes the requests of one operation. */
 export function requestOf({ route, guard, endpoint }: Operation, components: Components, security: Security) {
   const { limits, unknownNames } = endpoint?.options ?? {};
-  const isClosed = unknownNames === 'refuse';
+  const facts = { direction: 'request', isClosed: unknownNames === 'refuse' } as const;
   // The JSON body of a class has its name, and so no limits: endpoints with other limits share it.
-  const hasName = endpoint !== undefined && nameOf(endpoint) !== '';
-  const from: SchemasFrom = source =>
-    components.schemasFor(
-      { direction: 'request', source, isClosed },
-      hasName && source === 'json' ? undefined : limits,
-    );
+  const limitsIn = (source: Source) => (endpoint && nameOf(endpoint) && source === 'json' ? undefined : limits);
+  const from: SchemasFrom = source => components.schemasFor({ ...facts, source }, limitsIn(source));
   const { parameters, body } = placementOf(endpoint, route, from);
-  const keyName = guard?.headerName.toLowerCase();
-  const inDto = parameters.find(one => one.in === 'header' && one.name.toLowerCase() === keyName);
-  const key = guard && keyHeader(guard, inDto, from('header'));
-  const others = parameters.map(one => (one === inDto ? key : parameterOf(one, components)));
-  const listed = key && !inDto ? [...others, key] : others;
+  // The dto may bind the header of the key, too.
+  const key = guard?.headerName.toLowerCase();
+  const others = parameters.filter(one => one.in !== 'header' || one.name.toLowerCase() !== key);
+  const listed = others.map(one => parameterOf(one, components));
+  if (guard) listed.push(keyHeader(guard, from('header')));
   const { summary, description, tags, deprecated } = endpoint?.operation ?? {};
   return {
-    summary,
-    description,
-    tags,
-    deprecated,
+    ...{ summary, description, tags, deprecated },
     parameters: listed.length > 0 ? listed : undefined,
     requestBody: endpoint && requestBodyOf(endpoint, route, body, from, components),
     security: security.of(endpoint),
@@ -62,7 +56,6 @@ export function requestOf({ route, guard, endpoint }: Operation, components: Com
  */
 function parameterOf({ name, in: where, required, schema: described, isExploded }: ParameterValue, all: Components) {
   const { description, ...schema } = described as { readonly description?: string };
-  const isList = [described['type']].flat().includes('array');
   const value = (style: object): object => ({ name, in: where, required, description, ...style });
   if (isExploded) return value({ style: 'form', explode: true, schema });
   if (isStructured(described)) {
@@ -70,7 +63,7 @@ function parameterOf({ name, in: where, required, schema: described, isExploded 
       return value({ style: 'deepObject', explode: true, schema });
     return value({ schema: { type: 'string', contentMediaType: 'application/json', contentSchema: schema } });
   }
-  if (!isList) return value({ schema });
+  if (![described['type']].flat().includes('array')) return value({ schema });
   // What counts anyway in a query, but a generator asks for it. In a header, another one cannot compile a list.
   return value(where === 'query' ? { style: 'form', explode: true, schema } : { schema: ITEMS });
 }

@@ -36,8 +36,6 @@ interface RouteOfDto {
   readonly from: SchemasFrom;
 }
 
-type Sources = SourcesOfProperty;
-
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(endpoint: Endpoint | undefined, { method, template }: Route, from: SchemasFrom) {
   const { plan, options } = endpoint ?? {};
@@ -50,7 +48,7 @@ export function placementOf(endpoint: Endpoint | undefined, { method, template }
   const parameters: ParameterValue[] = [];
   const body: BodyValue[] = [];
   for (const sources of all) {
-    const places = [...placesOf(sources, route)];
+    const places = placesOf(sources, route);
     parameters.push(...places.filter(one => 'in' in one));
     body.push(...places.flatMap(one => ('in' in one ? [] : one)));
   }
@@ -66,29 +64,25 @@ const merged = (parameters: readonly ParameterValue[]): ParameterValue[] =>
   oneOfEach(parameters, one => `${one.in} ${/query|header/.test(one.in) ? one.name.toLowerCase() : one.name}`);
 
 /** Decides where a client sends the value of one property: in the place that its declaration names first. */
-function* placesOf(sources: Sources, route: RouteOfDto): Generator<ParameterValue | BodyValue, void> {
+function placesOf(sources: SourcesOfProperty, route: RouteOfDto): (ParameterValue | BodyValue)[] {
   for (const source of ['form', 'query'] as const) {
     const root = sources.get(source);
-    if (root?.isRoot) return yield* placesOfRoot(source, root, route);
+    if (root?.isRoot) return placesOfRoot(source, root, route);
   }
+  // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
+  if (sources.get('claim')?.required === true || sources.has('permission')) return [];
+  // The path always has a value, if it names the property, and that is read.
+  const inPath = placesInPath(sources, route);
   const outside = (['header', 'cookie'] as const).find(source => sources.has(source));
   if (outside) {
     const value = valueOf(sources.get(outside), outside, route.from);
-    if (value && !ELSEWHERE.includes(value.name.toLowerCase())) yield { ...value, in: outside };
-    // The path always has a value, if it names the property, and that is read.
-    return yield* placesInPath(sources, route);
+    return value && !ELSEWHERE.includes(value.name.toLowerCase()) ? [{ ...value, in: outside }, ...inPath] : inPath;
   }
-  // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
-  if (sources.get('claim')?.required === true || sources.has('permission')) return;
   const json = sources.get('json');
-  if (json?.jsonRequired) {
-    // The body must have it, even if the path has it, too. No form can stand for it.
-    const value = valueOf(json, 'json', route.from);
-    if (value) yield { json: { ...value, required: true }, form: undefined };
-    return yield* placesInPath(sources, route);
-  }
-  const inPath = [...placesInPath(sources, route)];
-  yield* inPath.length > 0 ? inPath : placesInQueryOrBody(sources, route);
+  // The body must have it, even if the path has it, too. No form can stand for it.
+  const value = json?.jsonRequired ? valueOf(json, 'json', route.from) : undefined;
+  if (value) return [{ json: { ...value, required: true }, form: undefined }, ...inPath];
+  return inPath.length > 0 ? inPath : placesInQueryOrBody(sources, route);
 }
 
 /** Takes apart the property that takes all names of a form or query; a union has no properties of its own. */
@@ -101,32 +95,27 @@ function placesOfRoot(source: Source, root: SourceProperty, { from }: RouteOfDto
   return values?.map(form => ({ json: undefined, form })) ?? [{ json: undefined, form: whole, isWhole: true }];
 }
 
-function* placesInPath(sources: Sources, { pathParameters, from }: RouteOfDto): Generator<ParameterValue, void> {
+function placesInPath(sources: SourcesOfProperty, { pathParameters, from }: RouteOfDto): ParameterValue[] {
   const property = sources.get('route');
   const parameter =
     pathParameters.find(({ key }) => key === property?.name) ??
     pathParameters.find(({ key }) => key?.toLowerCase() === property?.anyCase);
   const value = parameter && valueOf(property, 'route', from);
-  if (!value) return;
-  yield { name: parameter.name, in: 'path', required: true, schema: parameter.isWildcard ? SEGMENTS : value.schema };
+  const schema = parameter?.isWildcard ? SEGMENTS : value?.schema;
+  return parameter && schema && value ? [{ name: parameter.name, in: 'path', required: true, schema }] : [];
 }
 
 /** What a wildcard takes: no list of OpenAPI has slashes between its items. */
 const SEGMENTS = { ...TEXT, description: 'One segment or more, with slashes between them, which are not encoded.' };
 
-function* placesInQueryOrBody(
-  sources: Sources,
-  { takesForm, prefersQuery, from }: RouteOfDto,
-): Generator<ParameterValue | BodyValue, void> {
+function placesInQueryOrBody(sources: SourcesOfProperty, { takesForm, prefersQuery, from }: RouteOfDto) {
   const json = isReadIn('json', sources.get('json'));
   const form = isReadIn('form', sources.get('form')) && takesForm;
   // A schema that is not used would leave its names in the document, so each is made where it is used.
   const query = !(json || form) || prefersQuery ? valueOf(sources.get('query'), 'query', from) : undefined;
-  if (query) yield { ...query, in: 'query' };
-  else if (json || form) {
-    const inForm = form ? valueOf(sources.get('form'), 'form', from) : undefined;
-    yield { json: valueOf(sources.get('json'), 'json', from), form: inForm };
-  }
+  if (query) return [{ ...query, in: 'query' as const }];
+  const inForm = form ? valueOf(sources.get('form'), 'form', from) : undefined;
+  return json || form ? [{ json: valueOf(sources.get('json'), 'json', from), form: inForm }] : [];
 }
 
 /**

@@ -13,18 +13,18 @@ import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values'
 type Kind = 'json' | 'form';
 
 /** Returns the name of the class whose properties are sent; empty without one, as for `dto({ … })` itself. */
-export const nameOf = ({ Dto }: Endpoint): string => (isSchema(Dto) ? '' : classNameOf(Dto).replace(/^Dto$/, ''));
+export const nameOf = ({ Dto }: Pick<Endpoint, 'Dto'>): string =>
+  isSchema(Dto) ? '' : classNameOf(Dto).replace(/^Dto$/, '');
 
 /** Describes the body of an endpoint's requests; undefined if it needs none. */
 export function requestBodyOf(
-  endpoint: Endpoint,
+  { Dto, plan, options, operation: { examples } }: Endpoint,
   { method }: Route,
   values: readonly BodyValue[],
   from: SchemasFrom,
   components: Components,
 ) {
-  const { plan, options, operation } = endpoint;
-  const name = nameOf(endpoint);
+  const name = nameOf({ Dto });
   const { wholeBody, sourceProperties } = plan ?? {};
   const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
   const isNeeded = values.some(value => placedIn(value)?.required);
@@ -49,9 +49,7 @@ export function requestBodyOf(
   if (Object.keys(contents).length === 0) return undefined;
   return {
     required: (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || isNeeded,
-    content: Object.fromEntries(
-      Object.entries(contents).map(([type, one]) => [type, { ...one, examples: operation.examples }]),
-    ),
+    content: Object.fromEntries(Object.entries(contents).map(([type, one]) => [type, { ...one, examples }])),
   };
 }
 

@@ -33,7 +33,10 @@ export function responsesOf(operation: Operation, request: RequestObject, compon
     responses[place] = {
       description: known ? `${known.description} ${description}` : description,
       headers: isTemporary ? { ...retryAfter, ...known?.headers } : known?.headers,
-      content: { 'application/problem+json': { schema: PROBLEM, example }, ...known?.content },
+      content: {
+        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example },
+        ...known?.content,
+      },
     };
   };
   const codes = problemsOf(operation, request);
@@ -47,8 +50,6 @@ export function responsesOf(operation: Operation, request: RequestObject, compon
   refuse('default', `A problem that hardly any client meets: ${RARE.map(titleOf).join(', ')}.`, true);
   return responses;
 }
-
-const PROBLEM = { $ref: '#/components/schemas/Problem' };
 
 /** Statuses of refusals that hardly any client meets: one response describes them all. */
 const RARE = [413, 414, 415, 503, 507];
@@ -92,7 +93,7 @@ function declaredBy({ guard, endpoint }: Operation, components: Components): Res
     const hasContent = ![204, 205, 304].includes(status);
     const schema = hasContent && namingErrors(`response ${status}`, () => schemas.of(codec));
     responses[status] = {
-      description: DESCRIPTIONS[Math.floor(status / 100)] ?? 'The request failed.',
+      description: status < 300 ? 'The request was carried out.' : status < 400 ? ELSEWHERE : 'The request failed.',
       headers,
       ...(schema && { content: { 'application/json': { schema } } }),
     };
@@ -106,19 +107,13 @@ function declaredBy({ guard, endpoint }: Operation, components: Components): Res
   return responses;
 }
 
-/** Descriptions by the first digit of a status. */
-const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  2: 'The request was carried out.',
-  3: 'The result is at another address.',
-};
+const ELSEWHERE = 'The result is at another address.';
 
 /** Describes the headers that tell a replay from a first response. */
 function replayHeaders({ headerName, addHeaderToResponse, replayedHeader }: ResolvedOptions): object {
+  const description = 'true if the response is that of an earlier request with this key.';
+  const replayed = { description, schema: { type: 'string', enum: ['true'] } };
   const key = { description: 'The key of the request.', schema: { type: 'string' } };
-  const replayed = {
-    description: 'true if the response is that of an earlier request with this key.',
-    schema: { type: 'string', enum: ['true'] },
-  };
   return {
     ...(addHeaderToResponse && { [headerName]: key }),
     ...(replayedHeader !== false && { [replayedHeader]: replayed }),

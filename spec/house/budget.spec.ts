@@ -23,8 +23,8 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [4_250, 45, ['idempotency']],
   body: [875, 12, ['body']],
-  binding: [4_660, 57, ['binding']],
-  openapi: [1_150, 13, ['openapi']],
+  binding: [4_655, 57, ['binding']],
+  openapi: [1_100, 13, ['openapi']],
   client: [460, 8, ['client', 'client.ts']],
   cli: [365, 6, ['cli']],
   testing: [405, 5, ['testing', 'testing.ts']],

@@ -193,28 +193,6 @@ describe('a right to run that was longer on its way than its lease', () => {
   });
 });
 
-describe('a store that takes longer than a lease for every answer', () => {
-  it('gets its requests refused, and is not asked forever', async () => {
-    const leases = new HookedLeases(
-      {},
-      {
-        acquire: () =>
-          new Promise(resolve => {
-            setTimeout(resolve, 60);
-          }),
-      },
-    );
-    const { url } = await serve(
-      express().post(
-        '/',
-        idempotency({ leases, leaseDuration: 30, storeTimeout: 1_000 }),
-        (_req, res) => void res.json({}),
-      ),
-    );
-    expect((await send(url, { headers: keyed('k') })).status).toBe(503);
-  });
-});
-
 describe('a request', () => {
   it('that was forgotten has lost no lease, even if a renewal comes in between', async () => {
     const log = new EventLog();

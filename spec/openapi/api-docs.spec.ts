@@ -206,9 +206,8 @@ describe('the page of apiDocs()', () => {
       sent.push([req.path, req.get('Idempotency-Key')]);
       res.json(null);
     };
-    const IntKey = dto({ key: fromHeader(int, { name: 'Idempotency-Key' }) });
     app.post('/a', idempotency({ keyPattern: /^\d+$/, swaggerExampleGenerator: () => 1001 }), answer);
-    app.post('/d', idempotency(), bindRequest(IntKey), answer);
+    app.post('/d', idempotency({ swaggerHeaderType: int }), answer);
     await open(app);
     await executeAll('1001');
     expect(sent).toEqual(['/a', '/d'].map(path => [path, '1001']));

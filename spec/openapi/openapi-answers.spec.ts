@@ -31,7 +31,6 @@ import { ExchangeCheck } from '../support/exchange-check';
 import { serve } from '../support/serve';
 
 class Line extends dto({ sku: string, price: decimal }) {}
-class Longest extends dto({ took: timeSpan, release: version }) {}
 class Order extends dto({
   id: guid,
   owner: fromClaim(string, { required: false }),

@@ -66,6 +66,7 @@ function cookieText(sent: string): string {
   const json = text.slice(2);
   try {
     const value: unknown = JSON.parse(json);
+    // The text itself has all digits of its numbers.
     return typeof value === 'string' ? value : json;
   } catch {
     return text;

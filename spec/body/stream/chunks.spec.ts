@@ -32,9 +32,14 @@ describe.each(expressVersions)(
         next();
       };
       const bind = bindRequest(Note) as RequestHandler;
-      const app = express().post('/', begin, cls, idempotency(), bind, (req, res) => {
-        res.send(String((req.dto as Note).text.length));
-      });
+      const app = express().post(
+        '/',
+        begin,
+        cls,
+        idempotency(),
+        bind,
+        (req, res) => void res.send(String((req.dto as Note).text.length)),
+      );
       const { url } = await serve(app);
       const body = JSON.stringify({ text: 'x'.repeat(90_000) });
       const headers = keyed('k', { 'Content-Type': 'application/json', 'Content-Length': String(body.length) });

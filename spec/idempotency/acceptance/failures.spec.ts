@@ -203,6 +203,35 @@ describe.each(expressVersions)('%s', (version, express) => {
     },
   );
 
+  it.each<[string, (res: Response) => unknown]>([
+    ['a pipe', res => source().pipe(res)],
+    ['a pipeline', res => pipeline(source(), res).catch(() => undefined)],
+    [
+      'a write',
+      async res => {
+        if (!res.write('x'.repeat(4_900_000))) await once(res, 'drain');
+        res.end('x'.repeat(100_000));
+      },
+    ],
+  ])(
+    'the client is gone while %s waits for it to read: it goes on, and the retry has the response',
+    async (_what, answer) => {
+      const log = new EventLog();
+      const started = signal();
+      const app = express().post('/', idempotency({ onEvent: log.onEvent }), (_req, res) => {
+        void answer(res);
+        setImmediate(started.happens);
+      });
+      const { url } = await serve(app);
+      // It reads nothing, so that the connection takes no more at some point.
+      const lost = begin(url).on('response', response => void response.pause());
+      await started.happened;
+      lost.destroy();
+      await log.first('executed');
+      expect((await send(url, { headers: keyed('k') })).text === 'x'.repeat(5_000_000)).toBe(true);
+    },
+  );
+
   it('the client is gone after the handler has ended, before the response is stored: the retry replays it', async () => {
     const writing = signal();
     const stored = signal();
@@ -314,18 +343,16 @@ describe.each(expressVersions)('%s', (version, express) => {
   ];
 
   it.each(halves)('a response is not stored as complete when its handler %s', async (_how, runsAgain, cut) => {
+    const log = new EventLog();
     let runs = 0;
-    const { url } = await serve(
-      express()
-        .set('env', 'test')
-        .post('/', idempotency({ leaseDuration: 100 }), (req, res) =>
-          runs++ === 0 ? cut(req, res) : res.send('whole'),
-        ),
-    );
+    const guard = idempotency({ leaseDuration: 100, onEvent: log.onEvent });
+    const app = express().set('env', 'test');
+    app.post('/', guard, (req, res) => void (runs++ === 0 ? cut(req, res) : res.send('whole')));
+    const { url } = await serve(app);
     await expect(send(url, { headers: keyed('k') })).rejects.toThrow(CUT_OFF);
     const { text } = await send(url, { headers: keyed('k') });
     expect(text).toContain(runsAgain ? 'whole' : 'response-unavailable');
-    expect(runs).toBe(runsAgain ? 2 : 1);
+    expect([runs, log.kinds[0]]).toEqual([runsAgain ? 2 : 1, 'not-stored']);
   });
 
   const saving: RequestHandler = (_req, res, next) => {

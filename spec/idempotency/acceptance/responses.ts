@@ -42,6 +42,15 @@ export const responses: [title: string, row: Row][] = [
   row('send of text', (_req, res) => void res.send('grün 🦉')),
   row('send of a Buffer', (_req, res) => void res.send(BYTES)),
   row('two megabytes', (_req, res) => void res.send(Buffer.alloc(2_000_000, 'abc'))),
+  row('two megabytes in two pieces, with trailers', (_req, res) => {
+    res.set('Trailer', 'X-T').write(Buffer.alloc(1_000_000, 'abc'));
+    res.addTrailers({ 'X-T': '1' });
+    res.end(Buffer.alloc(1_000_000, 'xyz'));
+  }),
+  row('two megabytes under a length that the handler declares', (_req, res) => {
+    res.writeHead(200, { 'Content-Length': 2_000_000 }).write(Buffer.alloc(1_000_000, 'abc'));
+    res.end(Buffer.alloc(1_000_000, 'xyz'));
+  }),
   row('end without a body', (_req, res) => void res.end()),
   row('a Buffer by end, without a type', (_req, res) => void res.end(BYTES)),
   row('send(null)', (_req, res) => void res.send(null)),

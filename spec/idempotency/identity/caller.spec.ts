@@ -122,6 +122,11 @@ describe('by default, a response is shared where', () => {
   });
 });
 
+it('by default, a response is shared where the header of a gateway has changed, and the caller has not', async () => {
+  const requests = ['Bearer 1', 'Bearer 2'].map(Authorization => ({ headers: { Authorization } }));
+  expect(await runsOf(requests, {}, leaving({ user: { userId: 'a' } }))).toBe('1 1');
+});
+
 describe('by default, the application is told to pass scope, and nothing runs, where a caller is', () => {
   it.each<[string, Left, string]>([
     ['an array', { user: [{ id: 1 }] }, 'req.user'],

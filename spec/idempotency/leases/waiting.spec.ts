@@ -40,7 +40,8 @@ describe('a duplicate that waits', () => {
       );
       const { status, headers } = await send(url, { headers: keyed('k') });
       expect([status, headers['retry-after']]).toEqual([409, '1']);
-      const pauses = leases.asked.slice(1).map((at, index) => at - (leases.asked[index] ?? 0));
+      // The last one is at the end of its time, which may be just after another.
+      const pauses = leases.asked.slice(1, -1).map((at, index) => at - (leases.asked[index] ?? 0));
       expect(pauses.length).toBeGreaterThan(0);
       // A timer of node may be early by part of a millisecond.
       expect(Math.min(...pauses)).toBeGreaterThan(24);

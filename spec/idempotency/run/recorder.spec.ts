@@ -90,14 +90,7 @@ describe.each(expressVersions)('callbacks on %s', (_version, express) => {
 
   it('of end are called after the response has left', async () => {
     const called = signal();
-    const app = express().post(
-      '/',
-      idempotency(),
-      (_req, res) =>
-        void res.end('x', () => {
-          called.happens();
-        }),
-    );
+    const app = express().post('/', idempotency(), (_req, res) => void res.end('x', () => called.happens()));
     expect((await send((await serve(app)).url, { headers: keyed('k') })).text).toBe('x');
     await called.happened;
   });
