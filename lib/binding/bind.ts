@@ -4,11 +4,12 @@ import type { Request, Response } from 'express';
 import { bytesIn } from '../basics/bytes';
 import { anything, checkOptions, object, type Rule } from '../options/check';
 import { permissionsIn, type Claims } from '../principal/principal';
-import { dtoOf } from './bind-request';
-import { endpointFor, type Endpoint } from './endpoint';
+import { endpointFor, type Endpoint } from './bind-request';
+
 import { BinderContext } from './input/binder-context';
 import { jsonIn, type Body } from './input/body';
 import { mergeBinding, type BindingOptions } from './options';
+import { dtoOf } from './bind-request';
 import { exactText } from './types/exact-text';
 import type { AnyType, Infer } from './types/property-type';
 

@@ -1,4 +1,4 @@
-import { endpoints } from '../binding/endpoint';
+import { endpoints } from '../binding/bind-request';
 import { guards } from '../idempotency/idempotency';
 import type { Components } from './components';
 import { keyHeader } from './key-header';

@@ -1,5 +1,5 @@
-import { namingErrors } from '../binding/declaration/declaration-error';
-import { usuallyHasNoBody } from '../binding/plan/lookup';
+import { namingErrors } from '../binding/declaration/declarations';
+import { usuallyHasNoBody } from '../binding/plan/plan';
 import { IN_MEMORY } from '../body/receive';
 import { ALWAYS_HELD } from '../body/stream/holding';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';

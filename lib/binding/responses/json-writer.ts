@@ -1,10 +1,8 @@
 import type { Response } from 'express';
 import { isExpress4 } from '../../http/express';
 import { warnOnce } from '../../warnings/warn-once';
-import { namingErrors } from '../declaration/declaration-error';
-import { isDto } from '../declaration/declarations';
-import type { CodecTable } from '../plan/codec-table';
-import { checkIsWritable } from '../plan/checks';
+import { isDto, namingErrors } from '../declaration/declarations';
+import { checkIsWritable, type CodecTable } from '../declaration/codec-table';
 import { withParts, type Codec } from '../types/codec';
 import { exactText } from '../types/exact-text';
 import { classNameOf, isValueType, type AnyType } from '../types/property-type';

@@ -7,7 +7,7 @@ import { INVALID } from '../reading/location';
 import { firstPart, levelsOf, NameTree, type Sent } from '../reading/name-tree';
 import { notNull, type Codec } from '../types/codec';
 import { failUnknown } from '../types/read-json';
-import { readNamed, readNames, readText } from '../types/read-names';
+import { readNamed, readNames } from '../types/read-names';
 
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
 type SentPair = readonly [name: string, value: Sent, ...mark: readonly ('unreadable' | 'item')[]];
@@ -32,21 +32,19 @@ export const route: ValueSource = {
   read(context, members, values) {
     const pairs: Pair[] = [];
     for (const [name, value] of Object.entries(context.req.params as Readonly<Record<string, unknown>>)) {
-      const text = convertedText(value);
-      if (text !== undefined) pairs.push([name, text]);
-      if (!Array.isArray(value)) continue;
-      for (const member of members.filter(({ anyCase }) => anyCase === name.toLowerCase()))
-        context.put(values, member, readSegments(member, value.map(String), context));
+      const segments = Array.isArray(value) ? value.map(String) : [];
+      const text = Array.isArray(value) ? segments.join('/') : convertedText(value);
+      const takesItems = Array.isArray(value) && members.some(one => one.anyCase === name.toLowerCase() && isMany(one));
+      if (takesItems) pairs.push(...segments.map((one): Pair => [name, one, 'item']));
+      else if (text !== undefined) pairs.push([name, text]);
     }
     readByName('route', pairs, context, members, values);
   },
 };
 
-function readSegments(member: SourceProperty, segments: readonly string[], context: BinderContext): unknown {
-  const at = context.locationOf('route', member.name);
-  const type = notNull(member.codec);
-  const takesItems = type.kind === 'list' || (type.kind === 'schema' && type.json.takes.has('array'));
-  return takesItems ? readText(type, segments, false, at) : readNamed(member, NameTree.leaf([segments.join('/')]), at);
+function isMany({ codec }: SourceProperty): boolean {
+  const type = notNull(codec);
+  return type.kind === 'list' || (type.kind === 'schema' && type.json.takes.has('array'));
 }
 
 /** Query parameters; names are case-insensitive. */
@@ -58,9 +56,6 @@ export const query: ValueSource = {
   },
 };
 
-/** The query that was read last: a handler may ask for many values of it, one by one. */
-let last: { readonly url: string; readonly limit: number; readonly pairs: readonly Pair[] } | undefined;
-
 /**
  * Reads the query from the URL: the form of `req.query` depends on the application's query parser.
  * @throws a 414 problem for too many parameters.
@@ -69,11 +64,8 @@ function queryOf({ req: { url }, endpoint }: BinderContext): readonly Pair[] {
   const limit = endpoint.options.limits.fields;
   const mark = url.indexOf('?');
   if (mark < 0) return [];
-  if (last?.url === url && last.limit === limit) return last.pairs;
   try {
-    const pairs = readPairs(url.slice(mark + 1), limit);
-    last = { url, limit, pairs };
-    return pairs;
+    return readPairs(url.slice(mark + 1), limit);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'body-too-large') throw error;
     throw new Problem('query-too-large', `There are more than ${limit} query parameters.`, { cause: error });
