@@ -1,18 +1,24 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 /** The settings from environment variables. An empty variable counts as absent. */
 export interface Environment {
   readonly port: number;
   readonly host: string;
   readonly redisUrl: URL | undefined;
+  /** The file of orders and keys; undefined: they are in memory. */
+  readonly file: string | undefined;
   /** In milliseconds. */
   readonly leaseDuration: number;
 }
 
 /** Reads the settings. @throws Error that names the variable to change. */
-export function environment({ PORT, HOST, REDIS_URL, LEASE_SECONDS }: NodeJS.ProcessEnv): Environment {
+export function environment({ PORT, HOST, REDIS_URL, SHOP_FILE, LEASE_SECONDS }: NodeJS.ProcessEnv): Environment {
   const redisUrl = REDIS_URL ? redisUrlIn(REDIS_URL) : undefined;
   // By default short, so that nobody waits long for an order whose process was killed.
   const leaseDuration = 1_000 * secondsIn(LEASE_SECONDS || '3');
-  return { port: portIn(PORT || '3000'), host: HOST || '127.0.0.1', redisUrl, leaseDuration };
+  const file = fileIn(SHOP_FILE || join(tmpdir(), 'bindonce-shop.db'));
+  return { port: portIn(PORT || '3000'), host: HOST || '127.0.0.1', redisUrl, file, leaseDuration };
 }
 
 /** Makes the error for a server that cannot listen: the reason, and the variable to change. */
@@ -31,6 +37,10 @@ export function listenFailure({ port, host }: Environment, error: unknown): Erro
       );
   }
 }
+
+/** Older Nodes have no `node:sqlite`; `:memory:` is SQLite's name for no file. */
+const fileIn = (path: string): string | undefined =>
+  path !== ':memory:' && process.getBuiltinModule('node:sqlite') ? path : undefined;
 
 const otherPort = (port: number): number => (port < 65_535 ? port + 1 : 3_000);
 
@@ -55,7 +65,7 @@ function redisUrlIn(text: string): URL {
   if (url && ['redis:', 'rediss:'].includes(url.protocol) && url.hostname !== '') return url;
   throw new Error(
     `REDIS_URL is "${withoutPassword(text)}", which is not a Redis URL. ` +
-      'Write it like redis://localhost:6379, or leave it out to keep orders in memory.',
+      'Write it like redis://localhost:6379, or leave it out to keep orders in a file.',
   );
 }
 

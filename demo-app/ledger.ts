@@ -1,4 +1,5 @@
 import type KeyvRedis from '@keyv/redis';
+import type { SqliteDatabase } from 'bindonce';
 
 /** The list of what was really done, in order: a duplicate would appear in it twice. */
 export interface Ledger<Entry> {
@@ -15,6 +16,22 @@ export function memoryLedger<Entry>(): Ledger<Entry> {
       return Promise.resolve();
     },
     all: () => Promise.resolve(entries),
+  };
+}
+
+/** Makes a ledger in a file, which the processes of this machine share. */
+export function fileLedger<Entry>(database: SqliteDatabase, name: string): Ledger<Entry> {
+  database.exec('PRAGMA busy_timeout = 5000; CREATE TABLE IF NOT EXISTS ledger (name TEXT, entry TEXT)');
+  return {
+    add(entry) {
+      database.prepare('INSERT INTO ledger (name, entry) VALUES (?, ?)').run(name, JSON.stringify(entry));
+      return Promise.resolve();
+    },
+    all() {
+      const sql = 'SELECT json_group_array(json(entry)) AS entries FROM ledger WHERE name = ?';
+      const { entries } = database.prepare(sql).get(name) as { readonly entries: string };
+      return Promise.resolve(JSON.parse(entries) as Entry[]);
+    },
   };
 }
 

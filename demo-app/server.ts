@@ -4,7 +4,7 @@ import { environment, listenFailure } from './environment';
 import { greeting } from './greeting';
 import { Processes } from './processes';
 
-/** Listens, and passes the connections to the processes of the shop: two on a shared Redis, else one. */
+/** Listens, and passes the connections to the processes of the shop: one in memory, else two. */
 async function main(): Promise<void> {
   const settings = environment(process.env);
   // Paused, so that nothing is read of a connection before it is passed on.
@@ -13,8 +13,9 @@ async function main(): Promise<void> {
     throw listenFailure(settings, error);
   });
   const { port } = server.address() as AddressInfo;
-  new Processes(settings.redisUrl ? 2 : 1, server, () => {
-    console.log(greeting(`http://${settings.host}:${port}`, settings.redisUrl ? 'Redis' : 'memory'));
+  const place = settings.redisUrl ? 'Redis' : (settings.file ?? 'memory');
+  new Processes(place === 'memory' ? 1 : 2, server, () => {
+    console.log(greeting(`http://${settings.host}:${port}`, place));
   });
 }
 

@@ -16,10 +16,10 @@ import { storageAt, type Storage } from './storage';
 
 /** One process of the shop: answers on the connections that the server passes to it. */
 function main(): void {
-  const { redisUrl, leaseDuration } = environment(process.env);
-  const storage = storageAt(redisUrl);
+  const settings = environment(process.env);
+  const storage = storageAt(settings);
   const feed = new Feed(storage.name);
-  const server = createServer(shop(storage, feed, leaseDuration));
+  const server = createServer(shop(storage, feed, settings.leaseDuration));
   stopOnSignals(server, storage, feed);
   process.on('message', (_message, socket?: Socket) => {
     if (!socket) return;
@@ -55,9 +55,9 @@ function shop(storage: Storage, feed: Feed, leaseDuration: number): Express {
   return app;
 }
 
-function idempotencyOptions({ responses }: Storage, leaseDuration: number): IdempotencyOptions {
+function idempotencyOptions({ store }: Storage, leaseDuration: number): IdempotencyOptions {
   return {
-    ...(responses && { store: responses }),
+    ...(store && { store }),
     // As long as the page keeps a key.
     cacheDuration: 24 * 60 * 60 * 1000,
     whenKeyReused: 'reject',

@@ -1,30 +1,52 @@
 import KeyvRedis from '@keyv/redis';
+import { sqliteStore, type IdempotencyOptions, type SqliteDatabase } from 'bindonce';
 import { Keyv } from 'keyv';
-import { memoryLedger, redisLedger, type Ledger } from './ledger';
+import type { Environment } from './environment';
+import { fileLedger, memoryLedger, redisLedger, type Ledger } from './ledger';
 import { tell } from './messages';
 
-/** The data that the shop must not lose: in this process, or on a Redis that several processes share. */
+/** The data that the shop must not lose: in this process, or in a file or on a Redis that several processes share. */
 export interface Storage {
-  readonly name: 'memory' | 'Redis';
+  readonly name: 'memory' | 'file' | 'Redis';
   /** The store of the idempotency middleware; undefined for its default store in memory. */
-  readonly responses: Keyv | undefined;
+  readonly store: IdempotencyOptions['store'];
   ledger<Entry>(name: string): Ledger<Entry>;
   /** Connects in the background, and has errors printed. */
   open(): void;
   close(): Promise<void>;
 }
 
-export function storageAt(redisUrl: URL | undefined): Storage {
-  return redisUrl ? redisStorage(redisUrl) : memoryStorage;
+export function storageAt({ redisUrl, file }: Environment): Storage {
+  if (redisUrl) return redisStorage(redisUrl);
+  return file === undefined ? memoryStorage : fileStorage(file);
 }
 
 const memoryStorage: Storage = {
   name: 'memory',
-  responses: undefined,
+  store: undefined,
   ledger: memoryLedger,
   open: () => undefined,
   close: () => Promise.resolve(),
 };
+
+function fileStorage(path: string): Storage {
+  const store = sqliteStore(path);
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as {
+    readonly DatabaseSync: new (path: string) => SqliteDatabase;
+  };
+  const database = new DatabaseSync(path);
+  return {
+    name: 'file',
+    store,
+    ledger: name => fileLedger(database, name),
+    open: () => undefined,
+    close: () => {
+      store.close();
+      database.close();
+      return Promise.resolve();
+    },
+  };
+}
 
 function redisStorage({ href: url, host }: URL): Storage {
   // Without the offline queue, a command fails at once while Redis is away, instead of waiting for its return.
@@ -54,7 +76,7 @@ function redisStorage({ href: url, host }: URL): Storage {
   });
   return {
     name: 'Redis',
-    responses,
+    store: responses,
     ledger: name => redisLedger(redis, `shop:${name}`),
     // A Redis with a password accepts any connection and refuses the first command.
     open: () => {

@@ -9,12 +9,15 @@ export type { OpenApiOptions } from './openapi/openapi-options';
 export type { OperationOptions, SecurityRequirement } from './binding/options';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
+export type { KeyRecord, Keys, KeysQuery } from './idempotency/operate/keys';
+export { operate, type OperateOptions } from './idempotency/operate/operate';
 export type { IdempotencyOptions } from './idempotency/options/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/options/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
 export type { RequestIdempotency } from './idempotency/run/request-idempotency';
-export type { Acquisition, LeaseStore, RunFacts, RunQuery, RunRecord } from './idempotency/leases/lease-store';
+export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
+export type { RunFacts, RunPage, RunQuery, RunRecord } from './idempotency/leases/runs';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
 export {
   fromDrizzle,
@@ -76,12 +79,12 @@ export { bool, file, string, type UploadedFile } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */
 export { BigNumber };
-export { guid, uri, uriOf, Version, version } from './binding/types/identifiers';
+export { guid, uri, Version, version } from './binding/types/identifiers';
 export { date, dateTime, time, timeSpan } from './binding/types/time';
 export { enumOf } from './binding/types/enum';
 export { lazy, list, nullable, optional, record } from './binding/types/wrappers';
 export type { CommonRules, RuledType } from './binding/types/rules';
-export type { BoolRules, DateRules, FileRules, ListRules, NumberRules, StringRules } from './binding/types/rule-kinds';
+export type { BoolRules, DateRules, FileRules, ListRules, NumberRules, StringRules } from './binding/types/rules';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';
 export type { ProblemCode } from './problems/catalogue';

@@ -1,9 +1,10 @@
-import type { LeaseStore } from './idempotency/leases/lease-store';
-import { storeFacts, watchFacts } from './testing/facts';
-import { moveSequences } from './testing/lease-model';
-import { playAll, playSequence, trialOf, type TwoViews } from './testing/trial';
+import { leaseFacts } from './testing/facts';
+import { responseFacts, type StoreUnderTest } from './testing/store-facts';
+import { Trial, type LeaseStoreUnderTest } from './testing/trial';
 
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
+export type { Store } from './idempotency/stores/store';
+export type { LeaseStoreUnderTest, StoreUnderTest };
 
 /**
  * The functions of a test runner that the suites call: those of jest, vitest, mocha, node:test, and others like them.
@@ -17,8 +18,8 @@ export interface TestRunner {
   readonly afterAll?: (body: () => Promise<void>) => unknown;
 }
 
-/** Options that every suite has. */
-export interface TestRunnerOptions {
+/** Options of the suites. */
+export interface StoreContractOptions {
   /**
    * The test runner, for example `import * as runner from 'node:test'` or `from 'vitest'`. Default: the global
    * functions, as jest and mocha have them, and vitest with `globals`.
@@ -28,79 +29,44 @@ export interface TestRunnerOptions {
   readonly timeout?: number;
 }
 
-/** Two views of the same data, as two processes have them; the same object twice if the store is for one process. */
-export interface LeaseStoreUnderTest extends TwoViews {
-  /** Called after the last test. */
-  close?(): unknown;
-}
-
-/** Options of {@link leaseStoreContract}. */
-export interface LeaseStoreContractOptions extends TestRunnerOptions {
-  /** Whether the store has the optional method `watch`. Default true. */
-  readonly watches?: boolean;
-}
+/** Opens what is tested; called once, by the first test. */
+type Make<S> = () => S | Promise<S>;
 
 /**
- * Declares the tests that every lease store has to pass, with keys of their own each. They take real time: for a short
- * lease, they wait until it has expired; a long one is a minute, and must not expire.
+ * Declares the tests that every lease store has to pass, with keys of their own each; what is optional is tried where
+ * it is there. They take real time: for a short lease, they wait until it has expired; a long one is a minute, and must
+ * not expire.
  * @param name of the store, for the titles.
  * @param make opens two views of the store; called once, by the first test.
  * @throws TypeError if there is no test runner.
  */
 export function leaseStoreContract(
   name: string,
-  make: () => LeaseStoreUnderTest | Promise<LeaseStoreUnderTest>,
-  { watches = true, ...options }: LeaseStoreContractOptions = {},
+  make: Make<LeaseStoreUnderTest>,
+  options: StoreContractOptions = {},
 ): void {
-  const facts = Object.entries(watches ? { ...storeFacts, ...watchFacts } : storeFacts);
-  const tests = facts.map(([promise, holds]): Test<TwoViews> => [promise, both => holds(trialOf(promise, both))]);
-  declare('leaseStoreContract', name, make, tests, options);
-}
-
-/** A lease store, and a way to let time pass in it. */
-export interface LeaseStoreInTime {
-  readonly store: LeaseStore;
-  /**
-   * Lets everything that is stored under the key expire: moves its time of expiry, or advances a fake clock by more
-   * than a minute.
-   */
-  expire(key: string): unknown;
-  /** Called after the test. */
-  close?(): unknown;
-}
-
-/** Options of {@link leaseStoreSearch}. */
-export interface LeaseStoreSearchOptions extends TestRunnerOptions {
-  /** Steps in each sequence: 4 are 5,073 sequences, 5 are 63,445. Default 4. */
-  readonly depth?: number;
-  /** Sequences that are played at one time, on a key each; 1 if `expire` affects all keys. Default 10. */
-  readonly atOnce?: number;
+  const tests = leaseTests((both: LeaseStoreUnderTest) => both);
+  declare('leaseStoreContract', `${name} as a lease store`, make, tests, options);
 }
 
 /**
- * Declares a test that plays every sequence of acquire, renew, complete, release and expiry by three holders, and
- * compares each answer with a model.
- * @param name of the store, for the title.
- * @param make opens the store; called once, by the test.
+ * Declares the tests that every store of leases and responses has to pass: those of {@link leaseStoreContract} for its
+ * leases, and those of its responses, and of `commit`.
+ * @param name of the store, for the titles.
+ * @param make opens two views of the store; called once, by the first test.
  * @throws TypeError if there is no test runner.
  */
-export function leaseStoreSearch(
-  name: string,
-  make: () => LeaseStoreInTime | Promise<LeaseStoreInTime>,
-  { depth = 4, atOnce = 10, ...options }: LeaseStoreSearchOptions = {},
-): void {
-  const title = `answers every sequence of ${depth} steps of three holders, and of time, as the model does`;
-  const playsTheModel = async (inTime: LeaseStoreInTime): Promise<void> => {
-    const trial = trialOf(title, { one: inTime.store, other: inTime.store });
-    // A store may open a connection or make a table at its first step.
-    await trial.take('one', { step: 'acquire', token: 'first' });
-    await playAll(moveSequences(depth), atOnce, moves => {
-      const one = trial.again();
-      return playSequence(one, moves, move => move.step === 'expire' && inTime.expire(one.key));
-    });
-  };
-  declare('leaseStoreSearch', name, make, [[title, playsTheModel]], options);
+export function storeContract(name: string, make: Make<StoreUnderTest>, options: StoreContractOptions = {}): void {
+  const leasesOf = ({ one, other }: StoreUnderTest): LeaseStoreUnderTest => ({ one: one.leases, other: other.leases });
+  const tests = Object.entries(responseFacts).map(([promise, holds]): Test<StoreUnderTest> => [
+    promise,
+    both => holds(new Trial(promise, leasesOf(both)), both),
+  ]);
+  declare('storeContract', `${name} as a store`, make, [...leaseTests(leasesOf), ...tests], options);
 }
+
+const leaseTests = <S>(viewsOf: (opened: S) => LeaseStoreUnderTest): Test<S>[] =>
+  Object.entries(leaseFacts).map(([promise, holds]) => [promise, both => holds(new Trial(promise, viewsOf(both)))]);
 
 /** A test, of a store that `make` has opened. */
 type Test<S> = readonly [title: string, body: (opened: S) => Promise<void>];
@@ -113,9 +79,9 @@ type Test<S> = readonly [title: string, body: (opened: S) => Promise<void>];
 function declare<S extends { close?(): unknown }>(
   owner: string,
   name: string,
-  make: () => S | Promise<S>,
+  make: Make<S>,
   tests: readonly Test<S>[],
-  { runner, timeout = 60_000 }: TestRunnerOptions,
+  { runner, timeout = 60_000 }: StoreContractOptions,
 ): void {
   const { describe, it, after, afterAll = after } = runner ?? (globalThis as Partial<TestRunner>);
   if (!describe || !it || !afterAll) {
@@ -133,18 +99,16 @@ function declare<S extends { close?(): unknown }>(
       if (typeof this?.timeout === 'function') this.timeout(timeout);
       return body();
     };
-  describe(`${name} as a lease store`, () => {
+  describe(name, () => {
     let made: Promise<S> | undefined;
     const close = async (): Promise<void> => {
       // Where the store could not be opened, each test has said so.
       await (await made?.catch(() => undefined))?.close?.();
     };
     afterAll(withTime(close));
-    for (const [title, body] of tests)
-      it(
-        title,
-        withTime(async () => body(await (made ??= Promise.resolve().then(make)))),
-        timeout,
-      );
+    for (const [title, body] of tests) {
+      const test = async (): Promise<void> => body(await (made ??= Promise.resolve().then(make)));
+      it(title, withTime(test), timeout);
+    }
   });
 }

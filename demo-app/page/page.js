@@ -86,14 +86,24 @@ function onEvent(event) {
   trouble?.();
 }
 
+const takesOver = 'If a process is killed, the other one takes its order over when its lease has expired.';
+
+/** Where orders and stored responses are, and what that means. @type {Record<string, [string, string]>} */
+const places = {
+  Redis: ['Two processes on one Redis', takesOver],
+  file: ['Two processes on one file', `${takesOver} A restart of the whole shop loses nothing, either.`],
+  memory: [
+    'One process, orders in its memory',
+    'If the process is killed, its orders and its stored responses are lost together. Start the shop with REDIS_URL, or on Node 22.13 or later, to see them survive.',
+  ],
+};
+
 /** @param {string} storage */
 function onShop(storage) {
-  const isShared = storage === 'Redis';
-  byId('storage').textContent = isShared ? 'Two processes on one Redis' : 'One process, orders in its memory';
-  byId('storage-note').textContent = isShared
-    ? 'If a process is killed, the other one takes its order over when its lease has expired.'
-    : 'If the process is killed, its orders and its stored responses are lost together. Start the shop with REDIS_URL to see them survive.';
-  timeline.ordersAre(!isShared);
+  const [title, note] = places[storage] ?? [storage, ''];
+  byId('storage').textContent = title;
+  byId('storage-note').textContent = note;
+  timeline.ordersAre(storage === 'memory');
 }
 
 function follow() {

@@ -176,7 +176,7 @@ function readDto(context: BinderContext, plan: Plan): object {
 }
 
 /** Handles a missing value. A failure is reported where this client would have sent the value. */
-function readMissing(context: BinderContext, plan: Plan, member: Member): unknown {
+export function readMissing(context: BinderContext, plan: Plan, member: Member): unknown {
   const { source, found } = lookupOf(member.property, plan, context.req) ?? { source: 'body' as const };
   const missing =
     member.spec.kind === 'fromBody'
@@ -210,7 +210,7 @@ export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRe
   return {
     ...{ Dto, options, plan, binder, isBuiltIn, modifier: given.modifier },
     responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
-    ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
+    ofInstance: options.writesInstances ? instanceCodecs(codecs, plan?.members ?? []) : undefined,
     operation: options.openapi ?? {},
     allowAnonymous: given.allowAnonymous,
   };

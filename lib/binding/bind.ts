@@ -4,13 +4,11 @@ import type { Request, Response } from 'express';
 import { bytesIn } from '../basics/bytes';
 import { anything, checkOptions, object, type Rule } from '../options/check';
 import { permissionsIn, type Claims } from '../principal/principal';
-import { endpointFor, type Endpoint } from './bind-request';
-
+import { dtoOf, endpointFor, type Endpoint } from './bind-request';
 import { BinderContext } from './input/binder-context';
 import { jsonIn, type Body } from './input/body';
 import { mergeBinding, type BindingOptions } from './options';
-import { dtoOf } from './bind-request';
-import { exactText } from './types/exact-text';
+import { exactText } from './types/write-value';
 import type { AnyType, Infer } from './types/property-type';
 
 type Scalar = string | number | bigint | boolean;
@@ -31,7 +29,7 @@ export interface SentParts {
   readonly query?: SentValues | string;
   /** Request headers, by name or as pairs. */
   readonly headers?: SentValues;
-  /** Cookies, by name. */
+  /** Cookies, by name; signed ones, too. */
   readonly cookies?: Readonly<Record<string, string>>;
   /** The claims of the caller. Default: an anonymous caller. */
   readonly claims?: Claims;
@@ -102,7 +100,7 @@ function requestWith(sent: SentParts): object {
     },
     // Where a value is missing depends on it.
     readableDidRead: (form ?? body) !== undefined,
-    ...{ params, rawHeaders: [], sent },
+    ...{ params, rawHeaders: [], sent, signedCookies: cookies },
   };
 }
 

@@ -71,6 +71,11 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    */
   allowFormData?: boolean | { readonly urlEncoded: true };
   /**
+   * Further media types that are JSON, without parameters, for example `['text/plain']`. Browsers let other sites send
+   * that one without asking. Default none: `application/json`, and all that end with `+json`.
+   */
+  jsonTypes?: readonly string[];
+  /**
    * Whether requests without a caller are accepted; otherwise they get 401. A `req.auth` or `req.user` that is empty,
    * or whose id is null, is not a caller. Default true.
    */
@@ -118,7 +123,7 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    * `header` and `token`, as express-oauth2-jwt-bearer leaves it; else `req.user`.
    */
   claims?: (req: Request) => Claims | null | undefined;
-  /** The permissions of the caller. Default: the `permissions` claim, else the `scope` claim split at spaces. */
+  /** The permissions of the caller. Default: the `permissions` claim, else `scope`, a list or text with spaces. */
   permissions?: (req: Request) => Iterable<string>;
   /**
    * Returns a text instead of a failure's own, for example in the client's language, or undefined to keep it. Default
@@ -163,6 +168,7 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
     expects: 'true, false or { urlEncoded: true }',
     accepts: value => boolean.accepts(value) || (Object(value) as { urlEncoded?: unknown }).urlEncoded === true,
   },
+  jsonTypes: arrayOf('media types without parameters', isMediaType),
   allowAnonymous: boolean,
   fieldSources: {
     expects: `an array of one or more of ${FIELD_SOURCES.join(', ')}, each once`,
@@ -184,6 +190,10 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   uploads: objectWith('{ storage, directory } or a Multer'),
   openapi: object,
 };
+
+function isMediaType(value: unknown): boolean {
+  return typeof value === 'string' && /^[^\s/;,]+\/[^\s/;,]+$/.test(value);
+}
 
 function isParser(value: unknown): boolean {
   return typeof (value as Partial<ValueParser> | null)?.parse === 'function';
@@ -223,6 +233,7 @@ export function resolveOptions(
   const serializer = mergeSerializer(mergeSerializer(ofContext, options), contextTypes);
   return {
     ...options,
+    jsonTypes: options.jsonTypes.map(type => type.toLowerCase()),
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
     claims: callerOf,
@@ -237,6 +248,7 @@ export function resolveOptions(
 
 const defaults = {
   allowFormData: false,
+  jsonTypes: [] as readonly string[],
   allowAnonymous: true,
   fieldSources: FIELD_SOURCES,
   fallback: true,

@@ -1,10 +1,9 @@
-import { unlink } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { bytesIn } from '../basics/bytes';
 import { isExpress4 } from '../http/express';
-import { warnOnce } from '../warnings/warn-once';
 import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
-import type { Received } from './stream/received';
+import { removeTemporary } from './spool/temporary-folder';
+import { BodyBytes, type Received } from './stream/received';
 
 /** The properties that body parsers and multer set on a request. */
 interface WithParsed {
@@ -25,7 +24,7 @@ export function leftBehind(req: IncomingMessage): Received | undefined {
   const { body, rawBody } = req as WithParsed;
   const bytes = bytesIn(rawBody) ?? bytesIn(body);
   // A parser that leaves bytes has decompressed them.
-  if (bytes) return { kind: 'bytes', bytes, coding: undefined };
+  if (bytes) return { kind: 'bytes', bytes: BodyBytes.of(bytes), coding: undefined };
   const files = leftFiles(req);
   const isKnown = files.length > 0 || (body !== undefined && !isPlaceholder(req));
   return isKnown ? { kind: 'parsed', body, files } : undefined;
@@ -63,17 +62,7 @@ const OF_MULTER = /^[\da-f]{32}$/;
  * rejects.
  */
 export async function removeLeftFiles(req: IncomingMessage): Promise<void> {
-  for (const one of filesOn(req)) {
-    if (!isOfMulter(one) || !OF_MULTER.test(one.filename)) continue;
-    await unlink(one.path).catch((error: unknown) => {
-      warnOnce(
-        'BINDONCE_UPLOAD_LEFT',
-        `idempotency: ${one.path}, a file of a duplicate request, could not be removed ` +
-          `(${(error as Error).message}). Remove it, and check that the process may delete it.`,
-        one.path,
-      );
-    });
-  }
+  for (const one of filesOn(req)) if (isOfMulter(one) && OF_MULTER.test(one.filename)) await removeTemporary(one.path);
 }
 
 function isOfMulter(file: unknown): file is Express.Multer.File {

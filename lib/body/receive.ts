@@ -1,20 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { after, type Awaitable } from '../basics/awaitable';
 import { onExchangeEnd } from '../http/exchange-end';
 import { bodyTooLarge } from './content/decode';
 import { hasBody } from './content/media-type';
 import type { Form } from './form/form';
 import { leftBehind } from './left-behind';
-import { checkDeclaredLength, chunksOf, declaredLength, isReadElsewhere, readElsewhere } from './stream/chunks';
-import { filesHeldIn, Holding } from './stream/holding';
-import { putBack, sizeOf, Spool, type Received, type ReceivedBytes } from './stream/received';
-
-/** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
-export const IN_MEMORY = 1_048_576;
-
-/** Chunks that are kept apart; more are joined, since each takes memory besides its bytes. */
-const MOST_CHUNKS = 1_000;
+import { chunksOf, declaredLength, isReadElsewhere, readElsewhere } from './stream/chunks';
+import { holdingOf } from './stream/holding';
+import { BodyBytes, IN_MEMORY, type Received } from './stream/received';
 
 /** Shared by every copy of this module in the process: the second middleware must find what the first one has read. */
 const RECEIVED = Symbol.for('bindonce.received');
@@ -32,14 +25,15 @@ interface WithReceived {
  */
 export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<Received> {
   const within = (received: Received): Received => {
-    if (sizeOf(received) > limit) throw bodyTooLarge(limit);
+    // What an earlier parser left had a limit of its own.
+    if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
     return received;
   };
   const known = (req as WithReceived)[RECEIVED];
   if (known) return after(known, within);
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
-  if (req.readableDidRead || isReadElsewhere(req)) {
+  if (!isUntouched(req)) {
     // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
     const left = req.readableEnded || !isReadElsewhere(req) ? leftBehind(req) : undefined;
     if (left) return within(left);
@@ -53,7 +47,7 @@ export function receive(req: IncomingMessage, res: ServerResponse, limit: number
 
 /** Returns true if the body can still be streamed: neither bindonce nor another reader has touched it. */
 export function isUntouched(req: IncomingMessage): boolean {
-  return !req.readableDidRead && !req.readableEnded && !(RECEIVED in req) && !isReadElsewhere(req);
+  return !req.readableDidRead && !req.readableEnded && !isReadElsewhere(req);
 }
 
 /** Records that a form was read from the stream of a request, which still holds the last byte. */
@@ -65,51 +59,28 @@ export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unkn
 /** Reads the whole body. Its memory, or its file, is released when the exchange is over. */
 async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
   const coding = req.headers['content-encoding'];
-  const holding = new Holding();
-  const chunks: Buffer[] = [];
-  let spool: Spool | undefined;
+  const bytes = new BodyBytes((declaredLength(req) ?? 0) > IN_MEMORY);
+  const holding = holdingOf(req, res);
   let isRead = false;
   onExchangeEnd(req, res, () => {
-    holding.end();
     // As node does with a body that nobody has begun to read: only then do requests emit `end` and `close`.
     if (isRead && !isReadElsewhere(req) && Reflect.deleteProperty(req, 'read')) req.resume();
-    void spool?.close();
+    void bytes.close();
   });
   try {
-    checkDeclaredLength(req, limit);
-    const isLong = (declaredLength(req) ?? 0) > IN_MEMORY;
-    let size = 0;
-    for await (const chunk of chunksOf(req, limit)) {
-      size += chunk.length;
-      if (size <= IN_MEMORY && !isLong) {
-        holding.take(chunk.length, 'memory');
-        if (chunks.push(chunk) === MOST_CHUNKS) chunks.splice(0, MOST_CHUNKS, Buffer.concat(chunks));
-        continue;
-      }
-      if (!spool) {
-        spool = await Spool.open();
-        holding.giveBack();
-      }
-      for (const part of [...chunks.splice(0), chunk]) {
-        holding.take(part.length, filesHeldIn(tmpdir()));
-        await spool.write(part);
-      }
-    }
+    for await (const chunk of chunksOf(req, limit)) await bytes.add(chunk, holding);
     // A chunked body without a byte is no body, as one of length 0.
-    if (size === 0) return { kind: 'none' };
+    if (bytes.size === 0) return { kind: 'none' };
     // The exchange may have ended during the last write.
     holding.take(0, 'disk');
     // An adapter of AWS Lambda (@codegenie/serverless-express) says that it is not as soon as a middleware waits.
     if (!req.readable) req.readable = true;
-    const received: ReceivedBytes = spool
-      ? { kind: 'file', spool, coding }
-      : { kind: 'bytes', bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks), coding };
-    putBack(req, received);
+    bytes.putBack(req);
     isRead = true;
-    return received;
+    return { kind: 'bytes', bytes, coding };
   } catch (error) {
     holding.giveBack();
-    await spool?.close();
+    await bytes.close();
     req.resume();
     throw error;
   }

@@ -3,14 +3,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError, type Command } from './command-line';
 import { generateCommand } from './generate-command';
+import { keysCommand } from './keys-command';
 import { lastLoaded, LoadError } from './load-application';
 import { openapiCommand } from './openapi-command';
 
-const commands: Readonly<Record<string, Command>> = { generate: generateCommand, openapi: openapiCommand };
+const commands: Readonly<Record<string, Command>> = {
+  generate: generateCommand,
+  keys: keysCommand,
+  openapi: openapiCommand,
+};
 
 const usage = `Usage: bindonce <command> [options]
 
   generate      writes a module with the serializer contexts of dto classes
+  keys          shows and changes the runs in a store
   openapi       writes the OpenAPI document of an application
 
   <command> --help      the options of a command

@@ -10,6 +10,7 @@ import { Exchange, refusal, type Outcome } from './exchange/exchange';
 import type { CallersOn } from './identity/caller';
 import { leaveUnguarded, letThrough, mark } from './mounted';
 import type { IdempotencyOptions } from './options/options';
+import { StoreKeys, type Keys } from './operate/keys';
 import { resolveOptions, type ResolvedOptions } from './options/resolved-options';
 import { replay } from './run/replay';
 import { echoKey } from './run/request-idempotency';
@@ -37,6 +38,8 @@ export interface IdempotencyMiddleware {
    * @throws TypeError for a key that is not text, or another outcome; else as `purge` does.
    */
   resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean>;
+  /** The runs in the store, for operators. */
+  readonly keys: Keys;
 }
 
 /**
@@ -67,6 +70,7 @@ export function makeIdempotency(
   return Object.assign(guards.as(options, middleware), {
     purge: stores.purge.bind(stores),
     resolve: stores.resolve.bind(stores),
+    keys: new StoreKeys(options, stores),
   });
 }
 
@@ -152,9 +156,9 @@ function answer(outcome: Outcome, exchange: Exchange): void {
   }
 }
 
-const IN_FLIGHT =
+export const IN_FLIGHT =
   'The first request with this idempotency key has not been answered yet. Retry later with the same key.';
-const REUSED = 'This idempotency key was used for a request with other values. Use a new key for a new request.';
+export const REUSED = 'This idempotency key was used for a request with other values. Use a new key for a new request.';
 const UNAVAILABLE =
   'The request was executed before and is not executed again, but its response is not available. Do not retry; look ' +
   'up the result.';

@@ -4,32 +4,32 @@ import { assertType } from '../binding/types/assert-type';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { plainJson } from './components';
-import type { ParameterValue } from './placement';
 
-/**
- * Describes the header of the key.
- * @param inDto the same header, if the dto binds it, too: it says more of the value, but cannot make it optional.
- */
-export function keyHeader(guard: ResolvedOptions, inDto: ParameterValue | undefined, schemas: Schemas): object {
+/** Describes the header of the key. */
+export function keyHeader(guard: ResolvedOptions, schemas: Schemas): object {
   const made = guard.swaggerExampleGenerator?.();
   if (isPromise(made)) {
     ignoreRejection(made);
     throw new TypeError('idempotency: swaggerExampleGenerator returned a promise. Return the example itself');
   }
   const example = made === undefined ? undefined : plainJson(made);
-  const described = inDto?.schema ?? schemaOf(guard, example, schemas);
+  const described = schemaOf(guard, example, schemas);
   const { type, format = 'uuid' } = described;
+  const { keyPattern } = guard;
+  const takesUuids = keyPattern === undefined && type === 'string' && format === 'uuid';
+  // JSON Schema has no flags.
+  const pattern =
+    type === 'string' && /^u?$/.test(keyPattern?.flags ?? '')
+      ? { pattern: keyPattern?.source }
+      : { description: `It must match the JavaScript regular expression ${String(keyPattern)}.` };
   return {
-    name: inDto?.name ?? guard.headerName,
+    name: guard.headerName,
     in: 'header',
-    required: guard.whenKeyMissing === 'reject' || inDto?.required === true,
+    required: guard.whenKeyMissing === 'reject',
     description: descriptionOf(guard),
     // Tells the page of apiDocs() which header the key has, if it can fill that, and which one marks a replay.
-    'x-idempotency-key': {
-      takesUuids: guard.keyPattern === undefined && type === 'string' && format === 'uuid',
-      replayedHeader: guard.replayedHeader,
-    },
-    schema: { ...described, ...patternIn(guard, type) },
+    'x-idempotency-key': { takesUuids, replayedHeader: guard.replayedHeader },
+    schema: { ...described, ...(keyPattern && pattern) },
     example,
   };
 }
@@ -44,14 +44,6 @@ function schemaOf({ swaggerHeaderType: type }: ResolvedOptions, example: unknown
     return { type: Array.isArray(example) ? 'array' : Number.isInteger(example) ? 'integer' : typeof example };
   const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(example ?? '');
   return { type: 'string', ...(isUuid ? { format: 'uuid' } : { minLength: 1 }) };
-}
-
-/** Returns the pattern of a key; in words if it has flags, which JSON Schema has no place for, or is not for text. */
-function patternIn({ keyPattern }: ResolvedOptions, type: unknown): JsonSchema {
-  if (keyPattern === undefined) return {};
-  return type === 'string' && /^u?$/.test(keyPattern.flags)
-    ? { pattern: keyPattern.source }
-    : { description: `It must match the JavaScript regular expression ${String(keyPattern)}.` };
 }
 
 function descriptionOf({ swaggerHeaderDescription, cacheDuration, whenKeyReused }: ResolvedOptions): string {

@@ -1,7 +1,7 @@
 import { securityRule, type SecurityRequirement } from '../binding/options';
 import { boolean, checkOptions, fn, object, oneOf, type Rule } from '../options/check';
 import type { Mounts } from './routes';
-import type { JsonSchemaOf } from './standard-schema';
+import type { JsonSchemaOf } from './components';
 
 /** Options of {@link openapi}. */
 export interface OpenApiOptions {
@@ -52,16 +52,11 @@ const securitySchemesRule: Rule = {
 };
 
 const rules: Readonly<Record<keyof OpenApiOptions, Rule>> = {
-  info: { expects: '{ title, version }', accepts: isInfo },
-  openapi: oneOf('3.1', '3.2'),
+  ...{ info: { expects: '{ title, version }', accepts: isInfo }, openapi: oneOf('3.1', '3.2') },
   servers: { expects: 'an array of { url }', accepts: Array.isArray },
   tags: { expects: 'an array of { name }', accepts: Array.isArray },
-  securityScheme: object,
-  securitySchemes: securitySchemesRule,
-  security: securityRule,
-  listOthers: boolean,
-  mounts: object,
-  jsonSchemaOf: fn,
+  ...{ securityScheme: object, securitySchemes: securitySchemesRule, security: securityRule },
+  ...{ listOthers: boolean, mounts: object, jsonSchemaOf: fn },
 };
 
 /**

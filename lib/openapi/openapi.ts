@@ -1,7 +1,7 @@
 import { namingErrors } from '../binding/declaration/declarations';
 import { isDescribed } from '../description/descriptions';
 import { warnOnce } from '../warnings/warn-once';
-import { Components, plainJson } from './components';
+import { Components } from './components';
 import { freeName, renamed, shapeOf } from './express-paths';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
 import { operationOf, requestOf, type Operation } from './operation';
@@ -33,16 +33,9 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   const security = namingErrors('openapi', () => new Security(options));
   const components = new Components(jsonSchemaOf);
   const paths = pathsOf(operationsOf(app, options), components, security);
-  // Without undefined, which YAML cannot write.
-  return plainJson({
-    openapi: options.openapi === '3.2' ? '3.2.0' : '3.1.1',
-    info,
-    servers,
-    tags,
-    security: ofAll,
-    paths,
-    components: { schemas: components.schemas, securitySchemes: security.schemes },
-  }) as OpenApiDocument;
+  const version = options.openapi === '3.2' ? '3.2.0' : '3.1.1';
+  const document = { openapi: version, info, servers, tags, security: ofAll, paths };
+  return components.complete(document, { securitySchemes: security.schemes }) as OpenApiDocument;
 }
 
 /** Finds the routes that the document lists, under the paths that it has for them. */
@@ -81,15 +74,17 @@ function pathsOf(
   security: Security,
 ): Record<string, Record<string, object>> {
   const names = operationIds(operations);
-  const naming = <T>(one: Operation, describe: () => T): T => namingErrors(`openapi: ${one.where}`, describe);
-  // All requests first: the names of their schemas do not depend on responses.
-  const requests = new Map(operations.map(one => [one, naming(one, () => requestOf(one, components, security))]));
   const paths: Record<string, Record<string, object>> = {};
-  for (const [one, request] of requests) {
-    const responses = naming(one, () => responsesOf(one, request, components));
-    const { method, template } = one.route;
-    (paths[template.path] ??= {})[method] = { operationId: names.get(one), ...request, responses };
-  }
+  for (const one of operations)
+    namingErrors(`openapi: ${one.where}`, () => {
+      const request = requestOf(one, components, security);
+      const responses = responsesOf(one, request, components);
+      (paths[one.route.template.path] ??= {})[one.route.method] = {
+        operationId: names.get(one),
+        ...request,
+        responses,
+      };
+    });
   return paths;
 }
 
@@ -101,8 +96,7 @@ function pathsOf(
 function operationIds(operations: readonly Operation[]): Map<Operation, string> {
   const owners = new Map<string, Operation>();
   const idOf = ({ endpoint }: Operation): string | undefined => endpoint?.operation.operationId;
-  const [named, others] = [operations.filter(one => idOf(one)), operations.filter(one => !idOf(one))];
-  for (const one of [...named, ...others]) {
+  for (const one of [...operations.filter(idOf), ...operations.filter(other => !idOf(other))]) {
     const id = idOf(one) ?? camelCase(one.where);
     const owner = owners.get(id);
     if (idOf(one) && owner && owner.endpoint !== one.endpoint)
@@ -110,10 +104,8 @@ function operationIds(operations: readonly Operation[]): Map<Operation, string> 
         `openapi: ${owner.where} and ${one.where} have the same operationId, ${JSON.stringify(id)}. ` +
           'Give each endpoint one of its own, or none.',
       );
-    owners.set(
-      freeName(id, name => owners.has(name)),
-      one,
-    );
+    const free = freeName(id, name => owners.has(name));
+    owners.set(free, one);
   }
   return new Map([...owners].map(([name, one]) => [one, name]));
 }

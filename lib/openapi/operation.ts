@@ -1,12 +1,13 @@
 import { endpoints } from '../binding/bind-request';
 import { guards } from '../idempotency/idempotency';
+import type { Source } from '../problems/problem';
 import type { Components } from './components';
 import { keyHeader } from './key-header';
 import { placementOf, type ParameterValue } from './placement';
-import { requestBodyOf } from './request-body';
+import { nameOf, requestBodyOf } from './request-body';
 import type { Route } from './routes';
 import type { Security } from './security';
-import { isStructured, type SchemasFrom } from './values';
+import { isFlat, isStructured, type SchemasFrom } from './values';
 
 /** A route that the document lists; `where` is its method and path. */
 export type Operation = ReturnType<typeof operationOf>;
@@ -30,37 +31,41 @@ export function operationOf(route: Route) {
 /** Describes the requests of one operation. */
 export function requestOf({ route, guard, endpoint }: Operation, components: Components, security: Security) {
   const { limits, unknownNames } = endpoint?.options ?? {};
-  const isClosed = unknownNames === 'refuse';
-  const from: SchemasFrom = source => components.schemasFor({ direction: 'request', source, isClosed }, limits);
-  const { parameters, body, replacing } = placementOf(endpoint, route, from);
-  const keyName = guard?.headerName.toLowerCase();
-  const inDto = parameters.find(one => one.in === 'header' && one.name.toLowerCase() === keyName);
-  const key = guard && keyHeader(guard, inDto, from('header'));
-  const listed = [...parameters.map(one => (one === inDto ? key : parameterOf(one))), ...(key && !inDto ? [key] : [])];
-  const mostBytes = guard && !guard.ignoreRequestBody ? guard.maxRequestBytes : Infinity;
+  const facts = { direction: 'request', isClosed: unknownNames === 'refuse' } as const;
+  // The JSON body of a class has its name, and so no limits: endpoints with other limits share it.
+  const limitsIn = (source: Source) => (endpoint && nameOf(endpoint) && source === 'json' ? undefined : limits);
+  const from: SchemasFrom = source => components.schemasFor({ ...facts, source }, limitsIn(source));
+  const { parameters, body } = placementOf(endpoint, route, from);
+  // The dto may bind the header of the key, too.
+  const key = guard?.headerName.toLowerCase();
+  const others = parameters.filter(one => one.in !== 'header' || one.name.toLowerCase() !== key);
+  const listed = others.map(one => parameterOf(one, components));
+  if (guard) listed.push(keyHeader(guard, from('header')));
   const { summary, description, tags, deprecated } = endpoint?.operation ?? {};
-  const names = [...new Set(replacing)].join(', ');
-  const replaced = names && `Query parameters of these names replace the values in path and body: ${names}.`;
   return {
-    summary,
-    description: [description, replaced].filter(Boolean).join('\n\n') || undefined,
-    tags,
-    deprecated,
+    ...{ summary, description, tags, deprecated },
     parameters: listed.length > 0 ? listed : undefined,
-    requestBody: endpoint && requestBodyOf(endpoint, route, body, from, mostBytes),
+    requestBody: endpoint && requestBodyOf(endpoint, route, body, from, components),
     security: security.of(endpoint),
   };
 }
 
-/** A cookie is sent once. By default, a list would be sent as several cookies of one name. */
-const COMMA_SEPARATED = { style: 'form', explode: false };
-
-/** Writes a value outside of the body as OpenAPI has it (3.1, section 4.8.12). */
-function parameterOf({ name, in: where, required, schema: described, isExploded }: ParameterValue): object {
+/**
+ * Writes a value outside of the body as OpenAPI has it (3.1, section 4.8.12). Objects with lists or objects inside have
+ * no style that clients agree on, and several generators fail at `content`: such values are texts that hold JSON.
+ */
+function parameterOf({ name, in: where, required, schema: described, isExploded }: ParameterValue, all: Components) {
   const { description, ...schema } = described as { readonly description?: string };
-  const isCookieList = where === 'cookie' && [described['type']].flat().includes('array');
-  const style = isExploded ? { style: 'form', explode: true } : isCookieList ? COMMA_SEPARATED : {};
-  const isJson = !isExploded && isStructured(described);
-  const value = isJson ? { content: { 'application/json': { schema } } } : { ...style, schema };
-  return { name, in: where, required, description, ...value };
+  const value = (style: object): object => ({ name, in: where, required, description, ...style });
+  if (isExploded) return value({ style: 'form', explode: true, schema });
+  if (isStructured(described)) {
+    if (where === 'query' && isFlat(described, one => all.resolved(one)))
+      return value({ style: 'deepObject', explode: true, schema });
+    return value({ schema: { type: 'string', contentMediaType: 'application/json', contentSchema: schema } });
+  }
+  if (![described['type']].flat().includes('array')) return value({ schema });
+  // What counts anyway in a query, but a generator asks for it. In a header, another one cannot compile a list.
+  return value(where === 'query' ? { style: 'form', explode: true, schema } : { schema: ITEMS });
 }
+
+const ITEMS = { type: 'string', description: 'The items, with commas between them.' };

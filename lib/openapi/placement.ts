@@ -1,4 +1,4 @@
-import { mustBeSent, schemaOfNames } from '../binding/declaration/describe';
+import { schemaOfNames } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/bind-request';
 import { usuallyHasNoBody } from '../binding/plan/plan';
 import type { SourceProperty, SourcesOfProperty } from '../binding/plan/source-properties';
@@ -31,12 +31,10 @@ const ELSEWHERE = ['accept', 'content-type', 'authorization'];
 interface RouteOfDto {
   readonly pathParameters: readonly PathParameter[];
   readonly takesForm: boolean;
-  /** Returns true if a property is sent in the query rather than in a body: there is none, or it is of another kind. */
-  readonly prefersQuery: (isIn: Readonly<Record<'json' | 'form', boolean>>) => boolean;
+  /** True if the fields are sent in the query: there is no body, or one property takes it. */
+  readonly prefersQuery: boolean;
   readonly from: SchemasFrom;
 }
-
-type Sources = SourcesOfProperty;
 
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(endpoint: Endpoint | undefined, { method, template }: Route, from: SchemasFrom) {
@@ -44,31 +42,19 @@ export function placementOf(endpoint: Endpoint | undefined, { method, template }
   const whole = plan?.wholeBody?.member.property;
   const all = [...(plan?.sourcesOf ?? [])].flatMap(([property, sources]) => (property === whole ? [] : [sources]));
   const takesForm = options?.allowMultipart === true;
-  const [needsForm, needsJson] = [takesForm && all.some(isSentInForm), all.some(isSentInJson)];
-  // A property that takes the whole body leaves the query to the others.
-  const hasNoFields = usuallyHasNoBody(method) || plan?.wholeBody !== undefined;
-  const route: RouteOfDto = {
-    pathParameters: template.parameters,
-    takesForm,
-    prefersQuery: isIn => hasNoFields || (needsForm && !isIn.form) || (needsJson && !isIn.json),
-    from,
-  };
+  const isWhole = plan?.wholeBody !== undefined || (takesForm && all.some(sources => sources.get('form')?.isRoot));
+  const prefersQuery = usuallyHasNoBody(method) || isWhole;
+  const route: RouteOfDto = { pathParameters: template.parameters, takesForm, prefersQuery, from };
   const parameters: ParameterValue[] = [];
   const body: BodyValue[] = [];
-  // Query parameters that replace a value of the path or body have no entry of their own.
-  const replacing: string[] = [];
   for (const sources of all) {
-    const places = [...placesOf(sources, route)];
-    const outside = places.filter(one => 'in' in one);
-    parameters.push(...outside);
+    const places = placesOf(sources, route);
+    parameters.push(...places.filter(one => 'in' in one));
     body.push(...places.flatMap(one => ('in' in one ? [] : one)));
-    const query = sources.get('query');
-    if (isReadIn('query', query) && !query.isRoot && outside.every(one => one.in === 'path'))
-      replacing.push(query.name);
   }
   // Those of the path that no property binds from are there, too.
   for (const { name } of template.parameters) parameters.push({ name, in: 'path', required: true, schema: TEXT });
-  return { parameters: merged(parameters), body, replacing };
+  return { parameters: merged(parameters), body };
 }
 
 const TEXT: JsonSchema = { type: 'string' };
@@ -77,42 +63,26 @@ const TEXT: JsonSchema = { type: 'string' };
 const merged = (parameters: readonly ParameterValue[]): ParameterValue[] =>
   oneOfEach(parameters, one => `${one.in} ${/query|header/.test(one.in) ? one.name.toLowerCase() : one.name}`);
 
-/** Returns true for a property that takes the whole form, or that must be sent and no other body can hold. */
-function isSentInForm(sources: Sources): boolean {
-  const form = sources.get('form');
-  return isReadIn('form', form) && (form.isRoot || (mustBeSent(form) && !isReadIn('json', sources.get('json'))));
-}
-
-/** Returns true for a property that the JSON body must have, or that must be sent and no other source has. */
-function isSentInJson(sources: Sources): boolean {
-  const json = sources.get('json');
-  return isReadIn('json', json) && (json.jsonRequired || (mustBeSent(json) && sources.size === 1));
-}
-
 /** Decides where a client sends the value of one property: in the place that its declaration names first. */
-function* placesOf(sources: Sources, route: RouteOfDto): Generator<ParameterValue | BodyValue, void> {
+function placesOf(sources: SourcesOfProperty, route: RouteOfDto): (ParameterValue | BodyValue)[] {
   for (const source of ['form', 'query'] as const) {
     const root = sources.get(source);
-    if (root?.isRoot) return yield* placesOfRoot(source, root, route);
+    if (root?.isRoot) return placesOfRoot(source, root, route);
   }
+  // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
+  if (sources.get('claim')?.required === true || sources.has('permission')) return [];
+  // The path always has a value, if it names the property, and that is read.
+  const inPath = placesInPath(sources, route);
   const outside = (['header', 'cookie'] as const).find(source => sources.has(source));
   if (outside) {
     const value = valueOf(sources.get(outside), outside, route.from);
-    if (value && !ELSEWHERE.includes(value.name.toLowerCase())) yield { ...value, in: outside };
-    // The path always has a value, if it names the property, and that is read.
-    return yield* placesInPath(sources, route);
+    return value && !ELSEWHERE.includes(value.name.toLowerCase()) ? [{ ...value, in: outside }, ...inPath] : inPath;
   }
-  // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
-  if (sources.get('claim')?.required === true || sources.has('permission')) return;
   const json = sources.get('json');
-  if (json?.jsonRequired) {
-    // The body must have it, even if the path has it, too. No form can stand for it.
-    const value = valueOf(json, 'json', route.from);
-    if (value) yield { json: { ...value, required: true }, form: undefined };
-    return yield* placesInPath(sources, route);
-  }
-  const inPath = [...placesInPath(sources, route)];
-  yield* inPath.length > 0 ? inPath : placesInQueryOrBody(sources, route);
+  // The body must have it, even if the path has it, too. No form can stand for it.
+  const value = json?.jsonRequired ? valueOf(json, 'json', route.from) : undefined;
+  if (value) return [{ json: { ...value, required: true }, form: undefined }, ...inPath];
+  return inPath.length > 0 ? inPath : placesInQueryOrBody(sources, route);
 }
 
 /** Takes apart the property that takes all names of a form or query; a union has no properties of its own. */
@@ -125,37 +95,27 @@ function placesOfRoot(source: Source, root: SourceProperty, { from }: RouteOfDto
   return values?.map(form => ({ json: undefined, form })) ?? [{ json: undefined, form: whole, isWhole: true }];
 }
 
-function* placesInPath(sources: Sources, { pathParameters, from }: RouteOfDto): Generator<ParameterValue, void> {
+function placesInPath(sources: SourcesOfProperty, { pathParameters, from }: RouteOfDto): ParameterValue[] {
   const property = sources.get('route');
   const parameter =
     pathParameters.find(({ key }) => key === property?.name) ??
     pathParameters.find(({ key }) => key?.toLowerCase() === property?.anyCase);
   const value = parameter && valueOf(property, 'route', from);
-  if (!value) return;
-  const schema = parameter.isWildcard ? ofSegments(value.schema) : value.schema;
-  yield { name: parameter.name, in: 'path', required: true, schema };
+  const schema = parameter?.isWildcard ? SEGMENTS : value?.schema;
+  return parameter && schema && value ? [{ name: parameter.name, in: 'path', required: true, schema }] : [];
 }
 
-/** Describes a list in a wildcard: OpenAPI can write no list that has slashes between its items. */
-const ofSegments = (schema: JsonSchema): JsonSchema =>
-  [schema['type']].flat().includes('array')
-    ? { ...TEXT, description: 'The items, with slashes between them, which are not encoded.' }
-    : schema;
+/** What a wildcard takes: no list of OpenAPI has slashes between its items. */
+const SEGMENTS = { ...TEXT, description: 'One segment or more, with slashes between them, which are not encoded.' };
 
-function* placesInQueryOrBody(
-  sources: Sources,
-  { takesForm, prefersQuery, from }: RouteOfDto,
-): Generator<ParameterValue | BodyValue, void> {
+function placesInQueryOrBody(sources: SourcesOfProperty, { takesForm, prefersQuery, from }: RouteOfDto) {
   const json = isReadIn('json', sources.get('json'));
   const form = isReadIn('form', sources.get('form')) && takesForm;
   // A schema that is not used would leave its names in the document, so each is made where it is used.
-  const query =
-    !(json || form) || prefersQuery({ json, form }) ? valueOf(sources.get('query'), 'query', from) : undefined;
-  if (query) yield { ...query, in: 'query' };
-  else if (json || form) {
-    const inForm = form ? valueOf(sources.get('form'), 'form', from) : undefined;
-    yield { json: valueOf(sources.get('json'), 'json', from), form: inForm };
-  }
+  const query = !(json || form) || prefersQuery ? valueOf(sources.get('query'), 'query', from) : undefined;
+  if (query) return [{ ...query, in: 'query' as const }];
+  const inForm = form ? valueOf(sources.get('form'), 'form', from) : undefined;
+  return json || form ? [{ json: valueOf(sources.get('json'), 'json', from), form: inForm }] : [];
 }
 
 /**

@@ -1,25 +1,30 @@
 import { mustBeSent } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/bind-request';
 import { isEmptyWithoutBody } from '../binding/plan/plan';
+import { isSchema } from '../binding/types/assert-type';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
+import { classNameOf } from '../binding/types/property-type';
+import type { Components } from './components';
 import type { BodyValue } from './placement';
 import type { Route } from './routes';
 import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';
 
 type Kind = 'json' | 'form';
 
-/**
- * Describes the body of an endpoint's requests; undefined if it needs none.
- * @param mostBytes that `idempotency()` takes, if it reads the body, too.
- */
+/** Returns the name of the class whose properties are sent; empty without one, as for `dto({ … })` itself. */
+export const nameOf = ({ Dto }: Pick<Endpoint, 'Dto'>): string =>
+  isSchema(Dto) ? '' : classNameOf(Dto).replace(/^Dto$/, '');
+
+/** Describes the body of an endpoint's requests; undefined if it needs none. */
 export function requestBodyOf(
-  { plan, options, operation: { examples } }: Endpoint,
+  { Dto, plan, options, operation: { examples } }: Endpoint,
   { method }: Route,
   values: readonly BodyValue[],
   from: SchemasFrom,
-  mostBytes: number,
-): object | undefined {
+  components: Components,
+) {
+  const name = nameOf({ Dto });
   const { wholeBody, sourceProperties } = plan ?? {};
   const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
   const isNeeded = values.some(value => placedIn(value)?.required);
@@ -31,26 +36,21 @@ export function requestBodyOf(
   if (wholeBody?.kind === 'text' && !isNeeded)
     contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
   const isClosed = options.unknownNames === 'refuse' && { additionalProperties: false };
-  if (fits(values, 'json')) contents['application/json'] = { schema: { ...objectOf(values, 'json'), ...isClosed } };
+  if (fits(values, 'json'))
+    contents['application/json'] = { schema: components.named(name, { ...objectOf(values, 'json'), ...isClosed }) };
   // A form cannot hold the JSON that another property requires.
   const isForm = options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent);
-  if (isForm) contents['multipart/form-data'] = formOf(values);
-  if (isForm && options.allowUrlEncoded && !sourceProperties?.get('form')?.some(({ codec }) => hasFile(codec)))
-    contents['application/x-www-form-urlencoded'] = formOf(values);
+  if (isForm) {
+    const form = formOf(values, name, components);
+    contents['multipart/form-data'] = form;
+    if (options.allowUrlEncoded && !sourceProperties?.get('form')?.some(({ codec }) => hasFile(codec)))
+      contents['application/x-www-form-urlencoded'] = form;
+  }
   if (Object.keys(contents).length === 0) return undefined;
   return {
-    description:
-      `A body has at most ${sizeText(Math.min(options.limits.bodyBytes, mostBytes))}` +
-      (isForm ? `, a multipart form at most ${sizeText(Math.min(options.formBytes, mostBytes))} with its files.` : '.'),
     required: (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || isNeeded,
     content: Object.fromEntries(Object.entries(contents).map(([type, one]) => [type, { ...one, examples }])),
   };
-}
-
-/** Writes a number of bytes in the larger unit of which it is a whole number. */
-function sizeText(bytes: number): string {
-  if (bytes % 1_048_576 === 0) return `${bytes / 1_048_576} MiB`;
-  return bytes % 1_024 === 0 ? `${bytes / 1_024} KiB` : `${bytes} bytes`;
 }
 
 /** Returns the value in the first kind of body that has a place for it. */
@@ -73,12 +73,12 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
 }
 
 /** Describes a form, in which objects are sent as JSON. */
-function formOf(values: readonly BodyValue[]): object {
+function formOf(values: readonly BodyValue[], name: string, components: Components): object {
   const isWhole = values.some(value => value.isWhole);
   const structured = isWhole ? [] : valuesIn(values, 'form').filter(({ schema }) => isStructured(schema));
   const encoding = structured.map(({ name }) => [name, { contentType: 'application/json' }] as const);
   return {
-    schema: objectOf(values, 'form'),
+    schema: components.named(name && `${name}Form`, objectOf(values, 'form')),
     encoding: encoding.length > 0 ? Object.fromEntries(encoding) : undefined,
   };
 }

@@ -1,16 +1,24 @@
+import { STATUS_CODES } from 'node:http';
+import type { Request, Response } from 'express';
 import { namingErrors } from '../binding/declaration/declarations';
-import { usuallyHasNoBody } from '../binding/plan/plan';
-import { IN_MEMORY } from '../body/receive';
-import { ALWAYS_HELD } from '../body/stream/holding';
+import { mustBeSent } from '../binding/declaration/describe';
+import { BinderContext } from '../binding/input/binder-context';
+import { lookupOf } from '../binding/plan/plan';
+import { validationProblem } from '../binding/reading/failures';
+import { readMissing, type Endpoint } from '../binding/bind-request';
+import { IN_FLIGHT, REUSED } from '../idempotency/idempotency';
+import { keyMissing } from '../idempotency/identity/key';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
+import { Problem, type ProblemLocation } from '../problems/problem';
 import type { Components } from './components';
 import type { Operation, RequestObject } from './operation';
+import type { Route } from './routes';
 
 interface ResponseObject {
   readonly description: string;
   readonly headers?: object | undefined;
-  readonly content?: object;
+  readonly content?: Readonly<Record<string, object>>;
 }
 
 /** Responses by status. */
@@ -18,13 +26,60 @@ type Responses = Record<string, ResponseObject>;
 
 /** Describes the responses of an operation. A status can be both a refusal and declared, with either content. */
 export function responsesOf(operation: Operation, request: RequestObject, components: Components): Responses {
-  const responses = refusalsOf(operation, request);
-  for (const [status, declared] of Object.entries(declaredBy(operation, components))) {
-    const { headers, content } = responses[status] ?? {};
-    const both = content && { headers: declared.headers ?? headers, content: { ...content, ...declared.content } };
-    responses[status] = { ...declared, ...both };
+  const responses = declaredBy(operation, components);
+  const refuse = (place: string, description: string, isTemporary: boolean, example?: object): void => {
+    const known = responses[place];
+    responses[place] = {
+      description: known ? `${known.description} ${description}` : description,
+      headers: isTemporary ? { ...retryAfter, ...known?.headers } : known?.headers,
+      content: {
+        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example },
+        ...known?.content,
+      },
+    };
+  };
+  const codes = problemsOf(operation, request);
+  for (const status of new Set(codes.map(code => catalogue[code].status))) {
+    const ofStatus = codes.filter(code => catalogue[code].status === status);
+    const titles = ofStatus.map(code => `${catalogue[code].title}.`).join(' ');
+    refuse(String(status), titles, status === 409, ofStatus.flatMap(code => exampleOf(code, operation) ?? [])[0]);
   }
+  if (codes.length === 0) return responses;
+  for (const status of RARE) if (status in responses) refuse(String(status), titleOf(status), status === 503);
+  refuse('default', `A problem that hardly any client meets: ${RARE.map(titleOf).join(', ')}.`, true);
   return responses;
+}
+
+/** Statuses of refusals that hardly any client meets: one response describes them all. */
+const RARE = [413, 414, 415, 503, 507];
+const titleOf = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`;
+
+const retryAfter = {
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 0 } },
+};
+
+/** Makes a problem as a client of the operation gets it, by the same code; undefined for one without an example. */
+function exampleOf(code: ProblemCode, { guard, endpoint, route }: Operation): object | undefined {
+  if (code === 'key-missing' && guard) return keyMissing(guard.headerName).toBody();
+  if (code === 'request-in-flight') return new Problem(code, IN_FLIGHT).toBody();
+  if (code === 'key-reused') return new Problem(code, REUSED).toBody();
+  return code === 'validation-failed' && endpoint ? withoutOne(endpoint, route) : undefined;
+}
+
+const FROM_CLIENT: ReadonlySet<ProblemLocation> = new Set(['json', 'form', 'query', 'header', 'cookie']);
+
+/** Refuses a request that lacks one value; undefined if none must be sent. The path and the caller have theirs. */
+function withoutOne(endpoint: Endpoint, { method, template }: Route): object | undefined {
+  const params = Object.fromEntries(template.parameters.map(({ key = '' }) => [key, key]));
+  const req = { method, headers: {}, params } as unknown as Request;
+  const context = new BinderContext(req, Object(undefined) as Response, endpoint);
+  const { plan } = endpoint;
+  const sent = plan?.members.filter(mustBeSent) ?? [];
+  const lacking = sent.find(({ property }) => plan && FROM_CLIENT.has(lookupOf(property, plan, req)?.source ?? 'body'));
+  if (!plan || !lacking) return undefined;
+  readMissing(context, plan, lacking);
+  const isWhole = lacking.spec.kind === 'fromBody';
+  return validationProblem(context.noted, undefined, isWhole ? 'the request has no body' : undefined).toBody();
 }
 
 /** Describes the responses of the handler: those that the endpoint declares, else that there is one. */
@@ -37,76 +92,44 @@ function declaredBy({ guard, endpoint }: Operation, components: Components): Res
     const hasContent = ![204, 205, 304].includes(status);
     const schema = hasContent && namingErrors(`response ${status}`, () => schemas.of(codec));
     responses[status] = {
-      description: DESCRIPTIONS[Math.floor(status / 100)] ?? 'The request failed.',
+      description: status < 300 ? 'The request was carried out.' : status < 400 ? ELSEWHERE : 'The request failed.',
       headers,
       ...(schema && { content: { 'application/json': { schema } } }),
     };
   }
-  // Without content, a response has no body to generated clients.
-  if (!Object.keys(responses).some(status => /^[23]/.test(status)))
-    responses['2XX'] = { description: 'The response of the handler.', headers, content: { '*/*': { schema: {} } } };
+  // Without content, a response has no body to generated clients, some of which do not compile with 2XX.
+  const content = { '*/*': { schema: {} } };
+  if (!Object.keys(responses).some(status => /^[23]/.test(status))) {
+    responses['200'] = { description: 'The response of the handler.', headers, content };
+    responses['default'] = { description: 'The handler may answer with another status.', headers, content };
+  }
   return responses;
 }
 
-/** Descriptions by the first digit of a status. */
-const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  2: 'The request was carried out.',
-  3: 'The result is at another address.',
-};
+const ELSEWHERE = 'The result is at another address.';
 
 /** Describes the headers that tell a replay from a first response. */
 function replayHeaders({ headerName, addHeaderToResponse, replayedHeader }: ResolvedOptions): object {
+  const description = 'true if the response is that of an earlier request with this key.';
+  const replayed = { description, schema: { type: 'string', enum: ['true'] } };
   const key = { description: 'The key of the request.', schema: { type: 'string' } };
-  const replayed = {
-    description: 'true if the response is that of an earlier request with this key.',
-    schema: { type: 'string', enum: ['true'] },
-  };
   return {
     ...(addHeaderToResponse && { [headerName]: key }),
     ...(replayedHeader !== false && { [replayedHeader]: replayed }),
   };
 }
 
-/** Lists the problems that the middlewares of an operation can answer with. */
-function problemsOf({ guard, endpoint, route }: Operation, request: RequestObject): readonly ProblemCode[] {
-  const options = endpoint?.options;
-  const readsBody = request.requestBody !== undefined;
-  const guardsBody = guard?.ignoreRequestBody === false && !usuallyHasNoBody(route.method);
-  const hasQuery = request.parameters?.some(one => one && 'in' in one && one.in === 'query') === true;
-  // The parts of a form take memory besides their bytes, and its files may be stored on disk.
-  const mayBeForm = guardsBody || (readsBody && options?.allowMultipart === true);
-  const bytes = readsBody && options ? options.limits.bodyBytes : 0;
+/** Lists the problems that clients of an operation meet. */
+function problemsOf({ guard, endpoint }: Operation, { requestBody }: RequestObject): readonly ProblemCode[] {
   const may: readonly [boolean, ...ProblemCode[]][] = [
-    [guard?.whenKeyMissing === 'reject', 'key-missing'],
-    [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable', 'store-unavailable'],
-    [guard?.whenOwnerDies === 'refuse', 'outcome-unknown'],
-    [guard?.keyPattern !== undefined, 'key-malformed'],
-    [guard?.whenKeyReused === 'reject', 'key-reused'],
-    [options?.allowAnonymous === false, 'unauthenticated'],
     [endpoint !== undefined, 'validation-failed'],
-    [readsBody, 'body-malformed', 'body-unsupported'],
-    [readsBody || guardsBody, 'body-too-large'],
-    [hasQuery, 'query-too-large'],
-    [mayBeForm || bytes > ALWAYS_HELD, 'server-busy'],
-    [mayBeForm || bytes > IN_MEMORY, 'storage-full', 'storage-unavailable'],
+    [requestBody !== undefined, 'body-malformed'],
+    [guard?.whenKeyMissing === 'reject', 'key-missing'],
+    [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable'],
+    [guard?.keyPattern !== undefined, 'key-malformed'],
+    [guard?.whenOwnerDies === 'refuse', 'outcome-unknown'],
+    [guard?.whenKeyReused === 'reject', 'key-reused'],
+    [endpoint?.options.allowAnonymous === false, 'unauthenticated'],
   ];
   return may.flatMap(([isPossible, ...codes]) => (isPossible ? codes : []));
-}
-
-const retryAfter = {
-  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 0 } },
-};
-
-/** Describes the refusals by their status. */
-function refusalsOf(operation: Operation, request: RequestObject): Responses {
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
-  const refusals: Responses = {};
-  for (const code of problemsOf(operation, request)) {
-    const { status, title } = catalogue[code];
-    const { description = '', headers } = refusals[status] ?? {};
-    const isTemporary = status === 503 || code === 'request-in-flight';
-    const sentences = `${description} ${title}.`.trim();
-    refusals[status] = { description: sentences, headers: isTemporary ? retryAfter : headers, content };
-  }
-  return refusals;
 }

@@ -90,3 +90,15 @@ export function withoutNull(given: JsonSchema): JsonSchema {
     items: items === undefined || isStructured(schema) ? items : withoutNull(items as JsonSchema),
   };
 }
+
+/**
+ * Returns true for an object whose values are all scalars, which a query has a style for.
+ * @param resolved returns what a reference leads to.
+ */
+export function isFlat(schema: JsonSchema, resolved: (schema: JsonSchema) => JsonSchema): boolean {
+  const { anyOf, oneOf, properties, additionalProperties: others, type } = resolved(schema);
+  const parts = anyOf ?? oneOf;
+  if (Array.isArray(parts)) return (parts as JsonSchema[]).every(one => isFlat(one, resolved));
+  const values = [...Object.values(Object(properties) as JsonSchema), Object(others)] as JsonSchema[];
+  return type === 'object' && !values.some(one => isStructured(one) || [one['type']].flat().includes('array'));
+}

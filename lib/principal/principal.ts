@@ -81,13 +81,15 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the `permissions` claim (a list or one text), else `scope` split at spaces (RFC 8693, section 4.2). */
+/**
+ * Returns the `permissions` claim (a list or one text), else `scope`: a list, or text that is split at spaces (RFC
+ * 8693, section 4.2).
+ */
 export function permissionsIn(claims: Claims | undefined): Iterable<string> {
-  const permissions = claimOf('permissions', claims);
-  if (permissions !== undefined && permissions !== null)
-    return [permissions].flat().filter(one => typeof one === 'string');
+  const permissions = claimOf('permissions', claims) ?? undefined;
   const scope = claimOf('scope', claims);
-  return typeof scope === 'string' ? separated(scope) : [];
+  if (permissions === undefined && typeof scope === 'string') return separated(scope);
+  return [permissions ?? scope].flat().filter(one => typeof one === 'string');
 }
 
 /**

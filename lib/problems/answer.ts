@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import type { Request, Response } from 'express';
 import { hasEnded } from '../http/exchange-end';
 import type { Next } from '../http/express';
-import { Problem, type ProblemBody } from './problem';
+import { Problem } from './problem';
 
 /** Takes over the answering of refused requests, for example `(problem, req, res, next) => next(problem)`. */
 export type OnProblem = (problem: Problem, req: Request, res: Response, next: Next) => void | Promise<void>;
@@ -53,20 +53,22 @@ function reasonOf(error: unknown): unknown {
  * send the length of the content. (Content-Language stays: an application may set it once for all, and write its
  * messages in that language.)
  */
-const OF_OTHER_CONTENT = /^(?:content-(?:digest|disposition|encoding|location|range)|repr-digest|trailer)$/;
+const OF_OTHER_CONTENT =
+  /^(?:content-(?:digest|disposition|encoding|location|range)|repr-digest|trailer|transfer-encoding)$/;
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
 export function sendProblem(
-  body: Omit<ProblemBody, 'detail'> & Partial<Pick<ProblemBody, 'detail'>>,
+  body: { readonly status: number },
   headers: Readonly<Record<string, string>>,
   req: IncomingMessage,
   res: ServerResponse,
 ): void {
   const text = JSON.stringify(body);
+  // First: an error of a client of another service may have the headers of that response.
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   for (const name of res.getHeaderNames()) if (OF_OTHER_CONTENT.test(name)) res.removeHeader(name);
   // The text can quote the client's values, which a browser must not take for HTML or a script.
   res.setHeader('X-Content-Type-Options', 'nosniff');
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.statusCode = body.status;

@@ -1,14 +1,14 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { answerWith, pathOf, sendProblem } from './answer';
-import { Problem } from './problem';
+import { isErrorStatus, Problem } from './problem';
 
 /**
- * Makes an Express error handler that answers refusals by bindonce, and the errors of body parsers, routers and others
- * that have a `status` and say with `expose` whether clients may see the message, as those of http-errors do, as RFC
- * 9457 problems. The message of an error that is not to be exposed is printed instead of sent. The handler passes on
- * other errors (a MulterError, for example), since their text is not meant for clients, and errors after the head of
- * the response has been sent. It drops a problem that `routeValue()`, `queryValue()`, `headerValue()` or
- * `cookieValue()` has answered already.
+ * Makes an Express error handler that answers every error as an RFC 9457 problem: refusals by bindonce, and the errors
+ * of others. Of an error with a `status` or `statusCode`, the answer has that, and its `headers`; where it is exposed
+ * (`expose`; by default below 500), also its message, `type`, `title`, `code` and other members. Any other error is a
+ * 500 problem. The message of an error that is not exposed is printed, as Express does, and not sent. An error after
+ * the head of the response is passed on. A problem that `routeValue()`, `queryValue()`, `headerValue()` or
+ * `cookieValue()` has answered already is dropped.
  */
 export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0) {
@@ -25,47 +25,72 @@ export function problemDetails(...nothing: never[]) {
     if (Problem.is(error) && error.isAnswered) return;
     if (res.headersSent) next(error);
     else if (Problem.is(error)) answerWith(error, req, res, next);
-    else if (isHttpError(error)) {
-      const { status, expose = true, headers = {} } = error;
-      const title = STATUS_CODES[status] ?? 'Error';
-      const detail = expose ? { detail: detailOf(error) } : undefined;
-      if (!expose) print(error, req);
-      sendProblem({ type: 'about:blank', title, status, ...detail, instance: pathOf(req) }, headers, req, res);
-    } else next(error);
+    else {
+      const { body, headers, isExposed } = answerOf(error);
+      if (!isExposed) print(error, req);
+      const problem = { ...body, instance: pathOf(req) };
+      sendProblem(problem, headers, req, res);
+    }
   };
 }
 
 /** Recognizes the first argument that Express passes. */
 const isRequest = (value: unknown): boolean => typeof value === 'object' && value !== null && 'httpVersion' in value;
 
+/** What errors have by the conventions of http-errors and body-parser; anything may be anything. */
+interface Facts {
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  readonly expose?: unknown;
+  readonly headers?: unknown;
+  readonly type?: unknown;
+  readonly title?: unknown;
+  readonly message?: unknown;
+}
+
+/** Names that are no members of the problem: they are read apart, or, as the `body` of body-parser, never sent. */
+const READ_APART =
+  /^(?:status|statusCode|expose|headers|type|title|message|detail|instance|name|stack|cause|body|storageErrors)$/;
+
+const PRIMITIVE: readonly string[] = ['string', 'number', 'boolean'];
+
+function answerOf(error: unknown) {
+  const facts = Object(error) as Facts;
+  const { expose, headers, type, title } = facts;
+  const status = [facts.status, facts.statusCode].find(isErrorStatus);
+  const isExposed = status !== undefined && (typeof expose === 'boolean' ? expose : status < 500);
+  const phrase = STATUS_CODES[status ?? 500] ?? 'Error';
+  const body = { type: 'about:blank', title: phrase, status: status ?? 500 };
+  // Without `expose`, the objects of an error may be those of a request to another service, with its credentials.
+  const members = Object.entries(facts).filter(
+    ([name, value]) => !READ_APART.test(name) && (expose === true || PRIMITIVE.includes(typeof value)),
+  );
+  return {
+    isExposed,
+    headers: (status === undefined ? {} : Object(headers)) as Record<string, string>,
+    body: !isExposed
+      ? body
+      : {
+          ...Object.fromEntries(members),
+          // The types of body-parser are no URIs.
+          type: typeof type === 'string' && URL.canParse(type) ? type : body.type,
+          title: typeof title === 'string' ? title : phrase,
+          status,
+          detail: detailOf(facts),
+        },
+  };
+}
+
 /** Returns the message, or only the position from a body parser's: the rest of that repeats part of the body. */
-function detailOf({ type, message }: HttpError): string {
+function detailOf({ type, message }: Facts): string | undefined {
+  if (typeof message !== 'string') return undefined;
   if (type !== 'entity.parse.failed') return message;
   const [position = ''] = / at position \d+(?: \(line \d+ column \d+\))?/.exec(message) ?? [];
   return `The body could not be parsed${position}.`;
 }
 
 /** Prints an error as Express's final handler does, which an answered error does not reach. */
-function print(error: Error, req: IncomingMessage): void {
+function print(error: unknown, req: IncomingMessage): void {
   const { app } = req as { readonly app?: { get(setting: string): unknown } };
-  if (app?.get('env') !== 'test') console.error(error.stack ?? String(error));
-}
-
-interface HttpError extends Error {
-  /** The kind of error, as body-parser names it. */
-  type?: string;
-  status: number;
-  /** False if the message is not for clients. The router's error for a path that cannot be decoded has no mark. */
-  expose?: boolean;
-  headers?: Record<string, string>;
-}
-
-/**
- * Returns true for an error with a status from 400 to 599 and a boolean `expose`, by which http-errors states whether
- * clients may see the message (by default true for 4xx, false for 5xx); and for the router's URIError, which has none.
- */
-function isHttpError(error: unknown): error is HttpError {
-  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return false;
-  const isMarked = 'expose' in error ? typeof error.expose === 'boolean' : error.name === 'URIError';
-  return isMarked && error.status >= 400 && error.status <= 599;
+  if (app?.get('env') !== 'test') console.error((Object(error) as Partial<Error>).stack ?? String(error));
 }

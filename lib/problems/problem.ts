@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { catalogue, type ProblemCode } from './catalogue';
 
 export const SOURCES = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'] as const;
@@ -48,6 +49,17 @@ interface ProblemExtras {
   readonly cause?: unknown;
 }
 
+/** The kind of a problem with a code of the application's own. */
+interface OwnKind {
+  /** The status of the response, from 400 to 599. */
+  readonly status: number;
+  /** Default: the phrase of the status, for example "Conflict". */
+  readonly title?: string;
+}
+
+export const isErrorStatus = (status: unknown): status is number =>
+  Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
+
 /** Shared by every copy of this module in the process: one copy answers the problems of another. */
 const PROBLEM = Symbol.for('bindonce.problem');
 
@@ -85,22 +97,20 @@ export class Problem extends Error {
   }
 
   /**
-   * @param code decides the status and the title.
+   * @param code one of bindonce, which decides the status and the title, or one of your own with a `status`.
    * @param detail the message: what happened to this request, and what to do. Clients see it.
-   * @throws TypeError for a code that there is not.
+   * @throws TypeError for a code that there is not, without a status, and for a status that is no error.
    */
+  constructor(code: ProblemCode, detail: string, extras?: ProblemExtras);
+  constructor(code: string, detail: string, extras: ProblemExtras & OwnKind);
   constructor(
     /** Names the kind of problem; `type` ends with it. */
-    readonly code: ProblemCode,
+    readonly code: string,
     detail: string,
-    { errors, headers = {}, cause }: ProblemExtras = {},
+    { errors, headers = {}, cause, ...own }: ProblemExtras & Partial<OwnKind> = {},
   ) {
     super(detail, cause === undefined ? undefined : { cause });
-    if (!Object.hasOwn(catalogue, code)) {
-      const known = Object.keys(catalogue).join(', ');
-      throw new TypeError(`Problem: there is no code ${JSON.stringify(code)}; there are: ${known}`);
-    }
-    const { status, title } = catalogue[code];
+    const { status, title } = kindOf(code, own);
     this.status = status;
     this.statusCode = status;
     this.title = title;
@@ -122,4 +132,17 @@ export class Problem extends Error {
       ...(this.errors && { errors: this.errors }),
     };
   }
+}
+
+function kindOf(code: unknown, { status, title }: Partial<OwnKind>): Required<OwnKind> {
+  const known = typeof code === 'string' && Object.hasOwn(catalogue, code) && catalogue[code as ProblemCode];
+  if (status === undefined && known) return known;
+  const shown = JSON.stringify(code);
+  if (known) throw new TypeError(`Problem: the code ${shown} has the status ${known.status}; take one of your own`);
+  if (status === undefined || typeof code !== 'string') {
+    const all = Object.keys(catalogue).join(', ');
+    throw new TypeError(`Problem: there is no code ${shown}; there are: ${all}; one of your own needs a status`);
+  }
+  if (isErrorStatus(status)) return { status, title: title ?? STATUS_CODES[status] ?? 'Error' };
+  throw new TypeError(`Problem: status must be a whole number from 400 to 599, not ${JSON.stringify(status)}`);
 }

@@ -1,125 +1,106 @@
 import { AssertionError } from 'node:assert';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Acquisition, LeaseStore } from '../idempotency/leases/lease-store';
-import { FREE, play, STEPS, type Answer, type Move, type Step } from './lease-model';
+import type { RunFacts } from '../idempotency/leases/runs';
+import { FREE, play, type Answer, type LeaseState, type Move, type Step } from './lease-model';
 
 /** Milliseconds: nothing expires while a fact is tried. */
 export const LONG = 60_000;
-/** Milliseconds for something that has to happen soon. */
-const PATIENCE = 10_000;
 
 /** Two views of the same data, as two processes have them; the same object twice if the store is for one process. */
-export interface TwoViews {
+export interface LeaseStoreUnderTest {
   readonly one: LeaseStore;
   readonly other: LeaseStore;
+  /** Called after the last test. */
+  close?(): unknown;
 }
 
 /** One of two processes. */
-export type View = keyof TwoViews;
+export type View = 'one' | 'other';
 
 /**
  * One promise of the contract, tried on a key that was never used. Notes each call with its answer: every failure names
  * the promise and the calls that led to it.
  */
 export class Trial {
+  readonly calls: string[] = [];
+
+  /** @param keepUnknown milliseconds that leases are acquired with. */
   constructor(
     private readonly promise: string,
-    private readonly stores: TwoViews,
+    readonly stores: LeaseStoreUnderTest,
+    readonly keepUnknown?: number,
     readonly key: string = randomUUID(),
-    readonly calls: string[] = [],
   ) {}
 
+  /** What is to be tried: leases alone, and with `keepUnknown` if the store can settle what is unknown. */
+  get modes(): readonly Trial[] {
+    return this.stores.one.settle ? [this, this.again(LONG)] : [this];
+  }
+
   /** Returns a trial of the same promise, on another key. */
-  again(): Trial {
-    return new Trial(this.promise, this.stores);
+  again(keepUnknown = this.keepUnknown, key?: string): Trial {
+    return new Trial(this.promise, this.stores, keepUnknown, key);
   }
 
-  /** Returns a part of this trial, on the key that has `suffix` at its end. */
-  at(suffix: string): Trial {
-    return new Trial(this.promise, this.stores, `${this.key}${suffix}`, this.calls);
-  }
-
-  /** Takes a step. @throws AssertionError if `acquire` answers something else than an Acquisition. */
-  async take(view: View, { step, token }: Step, ms = LONG): Promise<boolean | Acquisition> {
-    const { [view]: store } = this.stores;
-    const answer = await (step === 'release' ? store.release(this.key, token) : store[step](this.key, token, ms));
-    this.note(view, step, step === 'release' ? [token] : [token, ms], answer);
-    const { kind } = Object(answer) as Acquisition;
-    if (step !== 'acquire' || ['acquired', 'running', 'done'].includes(kind)) return answer;
-    throw broken(`acquire answers { kind: 'acquired' or 'running' or 'done', … }, not ${shown(answer)}.`);
+  /** Takes a step. */
+  async take(view: View, step: Step, ms = LONG): Promise<boolean | Acquisition> {
+    const [method, ...args] = this.callOf(step, ms);
+    const store = this.stores[view] as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>;
+    if (!store[method]) throw new TypeError(`The lease store has no method ${method}. Add it.`);
+    const answer = await store[method](this.key, ...args);
+    this.calls.push(`${view}.${method}(${[this.key, ...args].map(shown).join(', ')}) → ${shown(answer)}`);
+    return answer as boolean | Acquisition;
   }
 
   /** Takes a step. @returns its answer, without the milliseconds that are left. */
   async answerTo(view: View, step: Step, ms = LONG): Promise<Answer> {
     const answer = await this.take(view, step, ms);
-    // A row of a database may have another prototype.
     if (typeof answer !== 'object') return answer;
-    return answer.kind === 'acquired' ? { kind: answer.kind } : { kind: answer.kind, token: answer.token };
+    // A row of a database may have another prototype.
+    const { kind, token } = Object(answer) as { kind: Acquisition['kind']; token?: string };
+    return kind === 'acquired' ? { kind } : { kind, token };
   }
 
   async expect(expected: Answer, view: View, step: Step, ms = LONG): Promise<void> {
-    const answer = await this.answerTo(view, step, ms);
-    this.holds(isDeepStrictEqual(answer, expected), `The last call answered ${shown(answer)}`, shown(expected));
+    this.equal(await this.answerTo(view, step, ms), expected, 'The last call answered');
   }
 
-  /** @throws Error for a store without `watch`. */
-  async watch(view: View, onChange: () => void): Promise<() => void> {
-    const stop = await this.stores[view].watch?.(this.key, onChange);
-    if (!stop)
-      throw new Error('The store has no watch(), which is optional. Pass { watches: false } to leave its facts out.');
-    this.note(view, 'watch', [], stop);
-    return stop;
+  equal(found: unknown, expected: unknown, what: string): void {
+    if (!isDeepStrictEqual(found, expected)) this.fail(`${what} ${shown(found)}`, shown(expected));
   }
 
-  holds(isKept: boolean, found: string, expected: string): void {
-    if (isKept) return;
+  fail(found: string, expected: string): never {
     const calls = this.calls.length > 12 ? ['…', ...this.calls.slice(-12)] : this.calls;
     throw broken([`${this.promise}.`, `${found}; expected ${expected}.`, 'Calls:', ...calls].join('\n  '));
   }
 
-  /** Waits until watchers were notified. */
-  async notified(isHeard: () => boolean): Promise<void> {
-    for (const end = performance.now() + PATIENCE; !isHeard() && performance.now() < end;) await pause(5);
-    this.holds(isHeard(), `onChange was not called within ${PATIENCE} ms`, 'a call');
-  }
-
-  private note(view: View, method: string, args: readonly unknown[], answer: unknown): void {
-    this.calls.push(`${view}.${method}(${[this.key, ...args].map(shown).join(', ')}) → ${shown(answer)}`);
+  /** Returns the method that takes a step, and its arguments after the key. */
+  private callOf({ step, token }: Step, ms: number): [method: string, ...args: unknown[]] {
+    const { keepUnknown } = this;
+    if (step === 'ran' || step === 'did-not-run') return ['settle', token, step, ms];
+    if (step === 'release') return [step, token];
+    if (step !== 'acquire' || keepUnknown === undefined) return [step, token, ms];
+    return [step, token, ms, { keepUnknown, method: 'POST', path: '/', created: 0 } satisfies RunFacts];
   }
 }
 
 function broken(promise: string): AssertionError {
-  return new AssertionError({ message: `The lease store breaks a promise: ${promise}`, stackStartFn: broken });
+  return new AssertionError({ message: `The store breaks a promise: ${promise}`, stackStartFn: broken });
 }
 
 /** Describes a key, a token or an answer for a message. */
-const shown = (value: unknown): string => inspect(value, { breakLength: Infinity, maxStringLength: 200 });
-
-/** @throws TypeError for a store, of a program without types, that lacks a method which is not optional. */
-export function trialOf(promise: string, stores: TwoViews): Trial {
-  const both: readonly Partial<LeaseStore>[] = [stores.one, stores.other];
-  const missing = STEPS.filter(name => both.some(store => typeof store[name] !== 'function'));
-  if (missing.length === 0) return new Trial(promise, stores);
-  throw new TypeError(
-    `The lease store has no method ${missing.join(' and no method ')}. ` +
-      'Add what is missing: each has acquire, renew, complete and release.',
-  );
-}
+const shown = (value: unknown): string => inspect(value, { breakLength: Infinity, maxStringLength: 200, depth: 5 });
 
 /** Asks who holds the key, at the end of each sequence. */
 export const ASK: Step = { step: 'acquire', token: 'd' };
 
-/** Plays each, so many at one time. Ends with the first failure, when nothing uses the store any more. */
+/** Plays each, so many at one time, and throws the first failure when nothing uses the store any more. */
 export async function playAll<T>(all: Iterable<T>, atOnce: number, playOne: (one: T) => Promise<void>): Promise<void> {
   const left = [...all];
   const player = async (): Promise<void> => {
-    try {
-      for (let one = left.pop(); one; one = left.pop()) await playOne(one);
-    } finally {
-      left.length = 0;
-    }
+    for (let one = left.pop(); one; one = left.pop()) await playOne(one);
   };
   const players = await Promise.allSettled(Array.from({ length: atOnce }, player));
   for (const result of players) if (result.status === 'rejected') throw result.reason;
@@ -136,9 +117,9 @@ export async function playSequence(
   before: (move: Move) => unknown,
   times: readonly number[] = [],
 ): Promise<void> {
-  let state = FREE;
+  let state: LeaseState = FREE;
   for (const [index, move] of [...moves, ASK].entries()) {
-    const [expected, next] = play(state, move);
+    const [expected, next] = play(state, move, trial.keepUnknown !== undefined);
     state = next;
     await before(move);
     if (move.step === 'expire') trial.calls.push('what is stored expires');

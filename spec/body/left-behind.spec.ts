@@ -155,9 +155,7 @@ describe('files that multer has written in front of idempotency()', () => {
   it('stay under a name that the application has chosen: the first request may have stored its file there', async () => {
     const storage = multer.diskStorage({
       destination: directory.path,
-      filename: (_req, { originalname }, done) => {
-        done(null, originalname);
-      },
+      filename: (_req, { originalname }, done) => done(null, originalname),
     });
     const { url } = await shop(multer({ storage }).single('photo'));
     for (let round = 0; round < 2; round++) await ask(url, photo('k', 'a.png'));

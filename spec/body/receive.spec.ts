@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import express, { type Request } from 'express';
 import { bindRequest, dto, field, file, idempotency, optional, Problem, string } from '../../lib';
 import { isUntouched, receive as receiveNow } from '../../lib/body/receive';
-import { openReceived } from '../../lib/body/stream/received';
+import { countingService, runsOf } from '../support/counting-service';
 import { expressVersions } from '../support/express-versions';
 import { multipart } from '../support/multipart';
 import { serve } from '../support/serve';
@@ -87,8 +87,7 @@ describe('a body', () => {
     const answer = await post(
       (req, res) => {
         void receive(req, res, MANY).then(async received => {
-          if (received.kind === 'bytes' || received.kind === 'file')
-            same = (await buffer(openReceived(received))).equals(all);
+          if (received.kind === 'bytes') same = (await buffer(received.bytes.pieces())).equals(all);
           res.end(await consume(req));
         });
       },
@@ -208,9 +207,7 @@ describe('a body', () => {
 describe('a body that nothing reads after bindonce', () => {
   it.each([10, 3_000_000])('of %d bytes is out of the way of the next request on its connection', async size => {
     let connections = 0;
-    const app = express().post('/', idempotency({ whenKeyMissing: 'run' }), (_req, res) => {
-      res.send('done');
-    });
+    const app = express().post('/', idempotency({ whenKeyMissing: 'run' }), (_req, res) => void res.send('done'));
     const { url, server } = await serve(app);
     server.on('connection', () => {
       connections++;
@@ -236,22 +233,7 @@ describe('a body that an earlier middleware has read', () => {
         next();
       });
     };
-  const runsOf = async (before: express.RequestHandler, ...sent: readonly string[]): Promise<number> => {
-    let runs = 0;
-    const { url } = await serve(
-      express()
-        .set('env', 'test')
-        .post('/', before, idempotency(), (_req, res) => {
-          runs++;
-          res.end();
-        }),
-    );
-    for (const body of sent)
-      expect(
-        (await send(url, { headers: { 'Idempotency-Key': 'k', 'Content-Type': 'text/plain' }, body })).status,
-      ).toBe(200);
-    return runs;
-  };
+  const typed = ['a', 'b'].map(body => ({ headers: { 'Content-Type': 'text/plain' }, body }));
 
   it.each<[string, (body: Buffer) => object]>([
     ['the bytes in req.rawBody', body => ({ rawBody: body })],
@@ -260,15 +242,8 @@ describe('a body that an earlier middleware has read', () => {
     ['text in req.body', body => ({ body: body.toString() })],
     ['an object in req.body', body => ({ body: { text: body.toString() } })],
   ])('counts by %s', async (_title, left) => {
-    expect(
-      await runsOf(
-        drain((req, body) => Object.assign(req, left(body))),
-        'a',
-        'b',
-        'a',
-        'b',
-      ),
-    ).toBe(2);
+    const before = [drain((req, body) => Object.assign(req, left(body)))];
+    expect(await runsOf(typed, {}, { before })).toBe('1 2');
   });
 
   const readers: readonly (readonly [what: string, reader: express.RequestHandler])[] = [
@@ -289,19 +264,14 @@ describe('a body that an earlier middleware has read', () => {
     'and of which nothing is left is an error that says what to do, never an empty body: one $what, on $version',
     async ({ made, before }) => {
       for (const guard of guards) {
-        let message = '';
-        const onError: express.ErrorRequestHandler = (error: Error, _req, res, next) => {
-          message = error.message;
-          if (res.headersSent) next(error);
-          else res.status(500).end();
-        };
-        const app = made().post('/', ...(before as express.RequestHandler[]), guard, (_req, res) => {
-          res.end('ran');
+        const { answerTo } = await countingService(guard, {
+          version: made,
+          before: before as express.RequestHandler[],
         });
-        const { url } = await serve(app.use(onError));
-        const headers = { 'Idempotency-Key': 'k', 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
-        expect((await send(url, { headers, body: `{"a":"${'x'.repeat(300_000)}"}` })).status).toBe(500);
-        expect(message).toMatch(/the request body was read before this middleware.*Mount it before.*req\.rawBody/);
+        const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+        expect(await answerTo({ headers, body: `{"a":"${'x'.repeat(300_000)}"}` })).toMatch(
+          /the request body was read before this middleware.*Mount it before.*req\.rawBody/,
+        );
       }
     },
   );
@@ -311,9 +281,12 @@ describe('a form behind idempotency()', () => {
   class Upload extends dto({ title: field(string), scan: field(file) }) {}
 
   it.each([10, 3_000_000])('with a file of %d bytes is bound by bindRequest()', async size => {
-    const app = express().post('/', idempotency(), bindRequest(Upload, { allowFormData: true }), (req, res) => {
-      res.json({ title: req.dto.title, size: req.dto.scan.size });
-    });
+    const app = express().post(
+      '/',
+      idempotency(),
+      bindRequest(Upload, { allowFormData: true }),
+      (req, res) => void res.json({ title: req.dto.title, size: req.dto.scan.size }),
+    );
     const { url } = await serve(app);
     const form = multipart(
       [

@@ -58,7 +58,7 @@ afterEach(async () => {
 
 describe('the page of the demo in memory', () => {
   beforeAll(async () => {
-    shop = await NodeProcess.start(script, { REDIS_URL: '' });
+    shop = await NodeProcess.start(script, { REDIS_URL: '', SHOP_FILE: ':memory:' });
   });
   afterAll(() => shop.kill());
 
@@ -197,7 +197,7 @@ describe('the page of the demo in memory', () => {
     let ms = Infinity;
     // A page that holds the shop up does so each time; a machine that stands still does not.
     for (let tries = 0; tries < 5 && ms >= 5_000; tries++) {
-      if (tries > 0) shop = await NodeProcess.start(script, { REDIS_URL: '' });
+      if (tries > 0) shop = await NodeProcess.start(script, { REDIS_URL: '', SHOP_FILE: ':memory:' });
       const page = await open();
       const asked = performance.now();
       shop.signal('SIGINT');

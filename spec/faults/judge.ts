@@ -23,6 +23,8 @@ export interface Bounds {
   readonly aftermath: number;
   /** True if handlers commit their orders with their response: then any number of runs may be rolled back. */
   readonly exactlyOnce?: boolean;
+  /** True with `whenOwnerDies: 'refuse'`: then nothing runs again, unless the store has forgotten it. */
+  readonly refuse?: boolean;
 }
 
 /** One run of the handler. */
@@ -178,6 +180,7 @@ class Judge {
     // nobody has the key then.
     if (this.flushedBetween(run.from - this.bounds.aftermath, Math.max(next.from, ...ofRun.map(({ at }) => at))))
       return 'data flushed';
+    if (this.bounds.refuse) return undefined;
     // What was published stays published.
     if (!tells('executed', next.from)) {
       if ((this.kills.get(run.pid) ?? Infinity) <= next.from) return 'process killed';
@@ -224,7 +227,8 @@ class Judge {
       const run = names.get(answer.run);
       if (answer.status === 409) {
         // A record without a response is what a flush between the two leaves.
-        if (!this.flushedBetween((runs[0]?.from ?? 0) - this.bounds.aftermath, answer.at))
+        const isUnknown = this.bounds.refuse && !told.some(({ kind, at }) => kind === 'executed' && at < answer.at);
+        if (!isUnknown && !this.flushedBetween((runs[0]?.from ?? 0) - this.bounds.aftermath, answer.at))
           this.violations.push(`${key} was answered with 409`);
         continue;
       }

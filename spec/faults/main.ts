@@ -22,6 +22,8 @@ const { values } = parseArgs({
     library: { type: 'string', default: 'bindonce' },
     only: { type: 'string', multiple: true, default: [] },
     'exactly-once': { type: 'boolean', default: false },
+    refuse: { type: 'boolean', default: false },
+    pause: { type: 'string', default: '600' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -41,6 +43,8 @@ async function main(): Promise<number> {
     library: values.library,
     only: values.only,
     exactlyOnce: values['exactly-once'],
+    refuse: values.refuse,
+    pause: Number(values.pause),
   };
   const report = await storm({
     ...options,
@@ -50,7 +54,7 @@ async function main(): Promise<number> {
       },
     }),
   });
-  const verdict = judge(report.entries, { aftermath: 1_000, exactlyOnce: options.exactlyOnce });
+  const verdict = judge(report.entries, { aftermath: 1_000, exactlyOnce: options.exactlyOnce, refuse: options.refuse });
   if (values.json)
     console.log(
       JSON.stringify({

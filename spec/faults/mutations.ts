@@ -21,8 +21,8 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'complete does not look who has the lease (no fence)',
     file: 'idempotency/stores/redis/leases.js',
-    line: "if held and string.sub(held, 3) ~= ARGV[2] then return 0 end\nredis.call('SET'",
-    broken: "redis.call('SET'",
+    line: 'if held and not isOwn then return 0 end\n',
+    broken: '',
     // The lease is asked for first where it may have expired.
     also: {
       file: 'idempotency/run/publish.js',
@@ -35,8 +35,8 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'release does not look whose the lease is',
     file: 'idempotency/stores/redis/leases.js',
-    line: "if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end\nredis.call('DEL'",
-    broken: "redis.call('DEL'",
+    line: 'return isOwn and finish(false) or 0',
+    broken: 'return held and finish(false) or 0',
     storm: ['--only', 'stalled', '--only', 'paused', '--faults', '10'],
     verdict: /ran again for no reason/,
   },

@@ -29,6 +29,10 @@ export interface StormOptions {
   readonly library: string;
   /** True if handlers commit their orders with their response. */
   readonly exactlyOnce: boolean;
+  /** True with `whenOwnerDies: 'refuse'`. */
+  readonly refuse: boolean;
+  /** Milliseconds between two faults, at most. */
+  readonly pause: number;
   /** Names of faults to inflict; all when empty. */
   readonly only: readonly string[];
   progress?(line: string): void;
@@ -114,7 +118,7 @@ export async function storm(options: StormOptions): Promise<StormReport> {
 }
 
 async function startServer(
-  { store: kind, lease, storeTimeout, library, exactlyOnce }: StormOptions,
+  { store: kind, lease, storeTimeout, library, exactlyOnce, refuse }: StormOptions,
   store: StoreServer,
   path: string,
   journal: Journal,
@@ -130,7 +134,13 @@ async function startServer(
       STORE_URL: store.urlThrough(proxy.port),
       LIBRARY: library,
       EXACTLY_ONCE: exactlyOnce ? 'yes' : '',
-      OPTIONS: JSON.stringify({ leaseDuration: lease, storeTimeout, waitTimeout: 4 * lease, cacheDuration: 3_600_000 }),
+      OPTIONS: JSON.stringify({
+        leaseDuration: lease,
+        storeTimeout,
+        waitTimeout: 4 * lease,
+        cacheDuration: 3_600_000,
+        ...(refuse && { whenOwnerDies: 'refuse' }),
+      }),
     },
     journal,
   );
@@ -166,7 +176,7 @@ async function rage(
     while (!isEnough()) {
       if (chosen.length === 0) await pause(50);
       for (const { kind, inflict } of random.shuffled(chosen)) {
-        await pause(random.between(50, 600));
+        await pause(random.between(50, options.pause));
         if (isEnough()) return;
         const at = now();
         const inflicting = inflict(world, random);

@@ -21,15 +21,15 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_800, 41, ['idempotency']],
-  body: [960, 12, ['body']],
-  binding: [4_800, 60, ['binding']],
-  openapi: [1_100, 14, ['openapi']],
+  idempotency: [4_250, 45, ['idempotency']],
+  body: [875, 12, ['body']],
+  binding: [4_560, 45, ['binding']],
+  openapi: [1_100, 13, ['openapi']],
   client: [460, 8, ['client', 'client.ts']],
-  cli: [250, 5, ['cli']],
-  testing: [400, 4, ['testing', 'testing.ts']],
+  cli: [365, 6, ['cli']],
+  testing: [405, 5, ['testing', 'testing.ts']],
   leaves: [
-    750,
+    795,
     16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],

@@ -25,9 +25,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
           bytes += chunk.length;
           if (bytes >= 15_000_000) half.happens();
         })
-        .on('end', () => {
-          res.json({ bytes });
-        });
+        .on('end', () => void res.json({ bytes }));
     });
     const { url } = await serve(app);
     const upload = request(url, { method: 'POST', headers, agent: false });
@@ -82,9 +80,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
           req.resume().on('end', next);
         },
         idempotency(options),
-        (_req, res) => {
-          res.send('done');
-        },
+        (_req, res) => void res.send('done'),
       ),
     );
     expect((await send(url, { headers, body: 'x' })).text).toBe('done');
@@ -95,9 +91,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
     const retried = async (...handlers: RequestHandler[]): Promise<WireResponse> => {
       const begun = signal();
       const over = signal();
-      const onEvent = (): void => {
-        over.happens();
-      };
+      const onEvent = (): void => over.happens();
       const begin: RequestHandler = (_req, _res, next) => {
         begun.happens();
         next();
@@ -116,9 +110,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
       if (res.headersSent) next(error);
       else res.status(400).end('broken off');
     };
-    const answerSize: RequestHandler = (req, res) => {
-      res.json({ bytes: (req.body as Buffer).length });
-    };
+    const answerSize: RequestHandler = (req, res) => void res.json({ bytes: (req.body as Buffer).length });
 
     it('the error of a body parser is not stored, and the retry runs', async () => {
       const { text, headers: answered } = await retried(express.raw({ limit: '10mb' }), answerSize);
@@ -151,9 +143,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
     let runs = 0;
     const full = (): Writable =>
       new Writable({
-        write: (_chunk, _encoding, done) => {
-          done(new Error('disk full'));
-        },
+        write: (_chunk, _encoding, done) => done(new Error('disk full')),
       });
     const { url } = await serve(
       express().post('/', idempotency(options), (req, res) => {
@@ -169,9 +159,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
   it('an error before the whole upload has come is stored if its client stays', async () => {
     let runs = 0;
     const { url } = await serve(
-      express().post('/', idempotency(options), (_req, res) => {
-        res.status(403).json({ run: ++runs });
-      }),
+      express().post('/', idempotency(options), (_req, res) => void res.status(403).json({ run: ++runs })),
     );
     const upload = request(url, { method: 'POST', headers: { ...headers, 'Content-Length': 2_000_000 }, agent: false });
     upload.on('error', () => undefined).write(MEGABYTE);

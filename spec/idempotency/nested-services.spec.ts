@@ -39,9 +39,7 @@ describe('a service that passes a request on, with its key, to one on the same R
   it('does not wait for itself if each has a namespace of its own', async () => {
     let runs = 0;
     const charges = await serve(
-      express().post('/charges', guardOf('charges'), (_req, res) => {
-        res.send(`run ${++runs}`);
-      }),
+      express().post('/charges', guardOf('charges'), (_req, res) => void res.send(`run ${++runs}`)),
     );
     const orders = await serve(passingOn('orders', () => charges.url));
     for (const replayed of [undefined, 'true']) {

@@ -22,10 +22,7 @@ describe.each(expressVersions)(
       const ran: unknown[] = [];
       const app = express();
       app.use((req, _res, next) => {
-        if (req.get('X-Waits'))
-          req.socket.once('close', () => {
-            gone.happens();
-          });
+        if (req.get('X-Waits')) req.socket.once('close', () => gone.happens());
         next();
       });
       app.post('/slow', () => undefined);
@@ -41,10 +38,7 @@ describe.each(expressVersions)(
       const both = signal();
       const { url, port } = await serve((req, res) => {
         app(req, res);
-        if (req.headers['x-waits'] && ++arrived === 2)
-          setImmediate(() => {
-            both.happens();
-          });
+        if (req.headers['x-waits'] && ++arrived === 2) setImmediate(() => both.happens());
       });
       const first = send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body: BODY });
       await running.happened;
@@ -87,9 +81,7 @@ it.each(expressVersions)(
     };
     const app = express()
       .post('/first', (_req, res) => void firstMayEnd.happened.then(() => res.end('first')))
-      .post('/', idempotency({ leases: slow }), (_req, res) => {
-        res.end('second');
-      });
+      .post('/', idempotency({ leases: slow }), (_req, res) => void res.end('second'));
     const { port, server } = await serve(app);
     const client = connect(port, '127.0.0.1');
     const host = `Host: 127.0.0.1:${port}\r\nContent-Length: 0\r\n`;
@@ -100,9 +92,7 @@ it.each(expressVersions)(
     firstMayEnd.happens();
     await once(client, 'data');
     server.close();
-    setImmediate(() => {
-      mayComplete.happens();
-    });
+    setImmediate(() => mayComplete.happens());
     while (!text.includes('second')) await once(client, 'data');
     client.destroy();
   },

@@ -118,9 +118,7 @@ describe('purge', () => {
       const purged = guard.purge(state.cacheKey);
       await purging.happened;
       const answer = post();
-      setImmediate(() => {
-        mayRelease.happens();
-      });
+      setImmediate(() => mayRelease.happens());
       expect([(await answer).text, await purged]).toEqual(['{"run":2}', false]);
     },
   );

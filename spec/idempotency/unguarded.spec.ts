@@ -14,9 +14,11 @@ describe.each(expressVersions)('a request that the options leave alone, %s,', (_
     let runs = 0;
     const app = express()
       .use(idempotency(options))
-      .all('/', ...(inner ? [idempotency(inner)] : []), (req, res) => {
-        res.send(`${++runs} ${req.idempotency.key} ${req.idempotency.signal.aborted}`);
-      });
+      .all(
+        '/',
+        ...(inner ? [idempotency(inner)] : []),
+        (req, res) => void res.send(`${++runs} ${req.idempotency.key} ${req.idempotency.signal.aborted}`),
+      );
     const { url } = await serve(app);
     const texts: string[] = [];
     for (const request of requests) {

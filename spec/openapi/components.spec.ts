@@ -63,3 +63,32 @@ describe('openapi() names the schema of a class', () => {
     expect(JSON.stringify(requestBody)).toContain('maxItems');
   });
 });
+
+it('openapi() names schemas, also those of bodies, in the same way in every order of the routes', () => {
+  class Address extends dto({ city: string }) {}
+  const Other = { Address: class Address extends dto({ zip: int }) {} }.Address;
+  class Customer extends dto({ address: Address }) {}
+  const Copy = { Customer: class Customer extends dto({ address: Other }) {} }.Customer;
+  class Node extends dto({ name: string, children: field(list(lazy((): AnyType => Node)), { required: false }) }) {}
+  const routes: [string, AnyType, BindingOptions][] = [
+    ['/a', Customer, { responses: { 200: Other } }],
+    ['/b', Copy, { responses: { 200: Address } }],
+    ['/c', Address, { propertyNamingPolicy: 'PascalCase' }],
+    ['/d', Node, { allowFormData: true, responses: { 200: list(Node) } }],
+    ['/e', dto({ amount: decimal }), { responses: { 200: Customer } }],
+  ];
+  const documentIn = (order: typeof routes): string => {
+    const app = express();
+    for (const [path, Dto, options] of order) app.post(path, bindRequest(Dto, options) as express.RequestHandler);
+    const { paths, components } = documentOf(app);
+    return JSON.stringify([Object.entries(paths).sort(([one], [other]) => (one < other ? -1 : 1)), components]);
+  };
+  const first = documentIn(routes);
+  const names = Object.keys((JSON.parse(first) as [unknown, { schemas: object }])[1].schemas);
+  expect(names.slice(2).sort()).toEqual(
+    ['Address', 'Address2', 'Address3', 'Customer', 'Customer2', 'Node', 'NodeForm'].sort(),
+  );
+  for (let turn = 1; turn < routes.length; turn++)
+    expect(documentIn([...routes.slice(turn), ...routes.slice(0, turn)])).toBe(first);
+  expect(documentIn([...routes].reverse())).toBe(first);
+});

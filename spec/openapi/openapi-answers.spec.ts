@@ -31,7 +31,6 @@ import { ExchangeCheck } from '../support/exchange-check';
 import { serve } from '../support/serve';
 
 class Line extends dto({ sku: string, price: decimal }) {}
-class Longest extends dto({ took: timeSpan, release: version }) {}
 class Order extends dto({
   id: guid,
   owner: fromClaim(string, { required: false }),
@@ -81,12 +80,6 @@ async function faultsIn(
 describe('an answer fits the document', () => {
   it.each<[string, NonNullable<BindingOptions['responses']>, RequestHandler, number]>([
     ['with every type', { 201: Order }, (_req, res) => void res.status(201).json(order), 201],
-    [
-      'with a duration and a version of as many digits as there are',
-      { 200: Longest },
-      (_req, res) => void res.json({ took: Number.MAX_SAFE_INTEGER, release: '2147483647.2147483647' }),
-      200,
-    ],
     ['of a list', { 200: list(Line) }, (_req, res) => void res.json(order.lines), 200],
     [
       'that is declared for a failure',
@@ -107,7 +100,12 @@ describe('an answer fits the document', () => {
       (_req, res) => void res.json({ sku: 'tea' }),
       "status 200: must have required property 'price'",
     ],
-    ['a status that is not declared', { 201: Line }, (_req, res) => void res.json({}), 'status 200 is not described'],
+    [
+      'a status that is not declared',
+      { 201: Line },
+      (_req, res) => void res.json({}),
+      'status 200: application/json is not described',
+    ],
   ])('unless it has %s', async (_what, responses, answer, fault) => {
     expect((await faultsIn(responses, answer))[1]).toContain(fault);
   });

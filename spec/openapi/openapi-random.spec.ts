@@ -79,11 +79,12 @@ function endpointOf(Dto: AnyType, given: BindingOptions = {}): Described {
     schemas: components.schemas,
     body: content['application/json']?.schema ?? {},
     bodyRequired: post.requestBody?.required ?? false,
-    query: (get.parameters ?? []).map(({ name, required: isRequired, schema, content: media }) => ({
+    query: (get.parameters ?? []).map(({ name, required: isRequired, schema, style }) => ({
       name,
       required: isRequired,
-      schema: schema ?? media?.['application/json'].schema ?? {},
-      isJson: media !== undefined,
+      schema: (schema['contentSchema'] as Schema | undefined) ?? schema,
+      // What has a style, which `openapi-generators.spec.ts` sends, can be JSON as well.
+      isJson: 'contentSchema' in schema || style === 'deepObject',
     })),
     form: Object.entries(properties).map(([name, schema]) => ({
       name,
@@ -98,8 +99,8 @@ interface Operation {
   readonly parameters?: readonly {
     readonly name: string;
     readonly required: boolean;
-    readonly schema?: Schema;
-    readonly content?: Record<'application/json', { readonly schema: Schema }>;
+    readonly schema: Schema;
+    readonly style?: string;
   }[];
   readonly requestBody?: {
     readonly required: boolean;

@@ -2,74 +2,117 @@ import express, { type RequestHandler } from 'express';
 import {
   bindRequest,
   dto,
-  file,
+  fromBody,
   fromHeader,
   hasPermission,
   idempotency,
   int,
+  jsonField,
+  list,
+  optional,
   queryParam,
+  routeParam,
   string,
   type AnyType,
   type BindingOptions,
   type IdempotencyOptions,
 } from '../../lib';
+import { ask, type Sent } from '../support/ask';
 import { documentOf, type Operation } from '../support/described';
 
-describe('openapi() lists the refusals', () => {
-  const refusals = async (Dto: AnyType, options: BindingOptions, guard?: IdempotencyOptions): Promise<string[]> => {
-    const app = express();
-    app.post('/', ...(guard ? [idempotency(guard)] : []), bindRequest(Dto, options));
-    const { paths } = documentOf(app);
-    return Object.keys((paths['/']?.['post'] as Operation).responses).filter(status => /^[45]\d\d$/.test(status));
+const ok: RequestHandler = (_req, res) => void res.json(null);
+const responsesIn = (app: express.Express, method = 'post'): Operation['responses'] =>
+  (Object.values(documentOf(app).paths)[0]?.[method] as Operation).responses;
+
+it.each<[string, AnyType, BindingOptions, IdempotencyOptions | undefined, string[]]>([
+  ['of a dto', dto({ a: int }), {}, undefined, ['200', '400', 'default']],
+  [
+    'of callers',
+    dto({ a: hasPermission('x') }),
+    { allowAnonymous: false },
+    undefined,
+    ['200', '400', '401', 'default'],
+  ],
+  ['of a key', dto({ a: int }), { responses: { 201: string } }, {}, ['201', '400', '409', 'default']],
+  ['of a reused key', dto({ a: int }), {}, { whenKeyReused: 'reject' }, ['200', '400', '409', '422', 'default']],
+  [
+    'that are declared, too',
+    dto({ a: int }),
+    { responses: { 413: string } },
+    {},
+    ['200', '400', '409', '413', 'default'],
+  ],
+])('openapi() lists the refusals %s, after the success', (_what, Dto, options, guard, expected) => {
+  const app = express();
+  app.post('/', ...(guard ? [idempotency(guard)] : []), bindRequest(Dto, options));
+  const responses = responsesIn(app);
+  expect(Object.keys(responses)).toEqual(expected);
+  for (const status of ['400', '413', 'default'].filter(one => expected.includes(one)))
+    expect(responses[status]?.content).toHaveProperty(['application/problem+json']);
+  expect(responses['default']).toMatchObject({
+    description: expect.stringMatching(/413 .*, 414 .*, 415 .*, 503 .*, 507 /),
+    headers: { 'Retry-After': {} },
+  });
+});
+
+it('openapi() lists the refusals of a guard alone, and none of a route without our middlewares', () => {
+  const guarded = express().get('/', idempotency(), ok);
+  expect(Object.keys(responsesIn(guarded, 'get'))).toEqual(['200', '400', '409', 'default']);
+  const { paths } = documentOf(express().get('/', ok), { listOthers: true });
+  expect(JSON.stringify(paths)).not.toContain('problem+json');
+});
+
+const exampleIn = (responses: Operation['responses'], status: number): unknown =>
+  (responses[status]?.content?.['application/problem+json'] as { example?: unknown } | undefined)?.example;
+
+it.each<[string, AnyType, BindingOptions, string, Sent]>([
+  ['a value in JSON', dto({ id: routeParam(int), b: optional(int), a: int }), {}, '/:id', { path: '/1', json: {} }],
+  [
+    'a value in a form',
+    dto({ a: int }),
+    { allowFormData: true, fieldSources: ['form'] },
+    '/',
+    { multipart: [['b', '1']] },
+  ],
+  ['a value in the query', dto({ a: queryParam(string) }), {}, '/', {}],
+  ['a header', dto({ a: fromHeader(string, { name: 'X-A' }) }), {}, '/', {}],
+  ['a field of the path, and one beside it', dto({ id: int, a: jsonField(int) }), {}, '/:id', { path: '/1', json: {} }],
+  ['a whole body', list(int), {}, '/', {}],
+  ['a whole body of a dto', dto({ all: fromBody(dto({ a: int })) }), {}, '/', {}],
+])('the example of 400 is what a client gets that does not send %s', async (_what, Dto, options, path, sent) => {
+  const app = express();
+  app.post(path, bindRequest(Dto, options) as RequestHandler, ok);
+  const { status, body } = await ask(app, { method: 'POST', ...sent });
+  const { instance, ...problem } = body as { readonly instance: string };
+  expect([status, instance]).toEqual([400, sent.path ?? '/']);
+  expect(exampleIn(responsesIn(app), 400)).toEqual(problem);
+});
+
+it('the examples of a key are what its clients get: without one, while it is in flight, and with other values', async () => {
+  const app = express();
+  let release = (): void => undefined;
+  const held = new Promise<void>(resolve => (release = resolve));
+  const guard = idempotency({ whenKeyReused: 'reject', whenInFlight: 'reject' });
+  let runs = 0;
+  const running = new Promise<void>(started => {
+    app.post('/', guard, async (_req, res) => {
+      if (runs++ === 0) started();
+      await held;
+      res.json(null);
+    });
+  });
+  const answerTo = async (headers: Record<string, string>, json: object): Promise<object> => {
+    const { body } = await ask(app, { method: 'POST', headers, json });
+    return { ...(body as object), instance: undefined };
   };
-
-  it.each<[string, AnyType, BindingOptions, IdempotencyOptions | undefined, string[]]>([
-    ['of a dto without a body', dto({ a: fromHeader(string) }), {}, undefined, ['400']],
-    ['of a query', dto({ a: queryParam(string) }), {}, undefined, ['400', '414']],
-    ['of a body', dto({ a: int }), {}, undefined, ['400', '413', '415', '503']],
-    [
-      'of a body that the server always has memory for',
-      dto({ a: int }),
-      { limits: { bodyBytes: 65_536 } },
-      undefined,
-      ['400', '413', '415'],
-    ],
-    [
-      'of a body that may be stored on disk',
-      dto({ a: int }),
-      { limits: { bodyBytes: 1_048_577 } },
-      undefined,
-      ['400', '413', '415', '503', '507'],
-    ],
-    ['of an upload', dto({ a: file }), { allowFormData: true }, undefined, ['400', '413', '415', '503', '507']],
-    ['of callers', dto({ a: hasPermission('x') }), { allowAnonymous: false }, undefined, ['400', '401']],
-    ['of an idempotent endpoint', dto({ a: fromHeader(string) }), {}, {}, ['400', '409', '413', '503', '507']],
-    [
-      'of a reused key, without reading the body',
-      dto({ a: fromHeader(string) }),
-      {},
-      { whenKeyReused: 'reject', ignoreRequestBody: true },
-      ['400', '409', '422', '503'],
-    ],
-    [
-      'of a body that only the endpoint reads',
-      dto({ a: int }),
-      {},
-      { ignoreRequestBody: true },
-      ['400', '409', '413', '415', '503'],
-    ],
-  ])('%s', async (_what, Dto, options, guard, expected) => {
-    expect(await refusals(Dto, options, guard)).toEqual(expected);
-  });
-
-  const ok: RequestHandler = (_req, res) => void res.end();
-
-  it('of a guard alone, which reads the body where a request has one', () => {
-    const app = express();
-    app.route('/').all(idempotency()).get(ok).post(ok);
-    const { get, post, ...others } = documentOf(app).paths['/'] as Record<string, Operation>;
-    expect(others).toEqual({});
-    expect(Object.keys(get?.responses ?? {})).toEqual(['400', '409', '503', '2XX']);
-    expect(Object.keys(post?.responses ?? {})).toEqual(['400', '409', '413', '503', '507', '2XX']);
-  });
+  const first = answerTo({ 'Idempotency-Key': 'k' }, {});
+  await running;
+  const problems = [
+    await answerTo({}, {}),
+    await answerTo({ 'Idempotency-Key': 'k' }, {}),
+    await answerTo({ 'Idempotency-Key': 'k' }, { other: 1 }),
+  ];
+  release();
+  await first.catch(() => undefined);
+  expect([400, 409, 422].map(status => exampleIn(responsesIn(app), status))).toEqual(problems);
 });

@@ -29,14 +29,13 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
       'time',
       'timeSpan',
       'uri',
-      'uriOf',
     ],
     ...['enumOf', 'lazy', 'list', 'nullable', 'oneOf', 'optional', 'record', 'version'],
     ...['omit', 'partial', 'pick'],
     ...['generatedContexts', 'serializerContext', 'valueParserFor'],
   ],
   'bindonce/client': ['IdempotentFetchError', 'idempotentFetch'],
-  'bindonce/testing': ['leaseStoreContract', 'leaseStoreSearch'],
+  'bindonce/testing': ['leaseStoreContract', 'storeContract'],
 };
 
 function printed(kind: 'commonjs' | 'module', program: string): unknown {

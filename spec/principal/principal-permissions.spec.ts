@@ -48,6 +48,9 @@ it.each<[string, Claims, object]>([
   ['PERMISSIONS', { PERMISSIONS: ['read', 'all'] }, ALL],
   ['Scope', { Scope: 'read all' }, ALL],
   ['the exact one before another', { Permissions: ['all'], permissions: ['read'] }, { ...NONE, read: true }],
+  ['a scope that is a list', { scope: ['read', 'all', 3] }, ALL],
+  ['no permissions before a scope that is a list', { permissions: null, scope: ['read'] }, { ...NONE, read: true }],
+  ['permissions before a scope that is a list', { permissions: [], scope: ['read'] }, NONE],
   ['one in another case before the scope', { PERMISSIONS: ['read'], scope: 'all' }, { ...NONE, read: true }],
   [
     'a getter',

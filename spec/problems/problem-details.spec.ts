@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import { auth } from 'express-oauth2-jwt-bearer';
 import { Keyv } from 'keyv';
+import multer from 'multer';
 import { configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
 import { expressVersions } from '../support/express-versions';
 import { ask, problemIn } from '../support/ask';
@@ -91,20 +93,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     });
   });
 
-  it.each<[string, unknown]>([
-    ['an error of the application', new Error('secret')],
-    ['an error with a status, but without expose', Object.assign(new Error('secret'), { status: 503 })],
-    ['an expose that is neither true nor false', httpError(503, { expose: 'no' })],
-    ['a status that is no error', httpError(200)],
-    ['a status that is no number', Object.assign(new Error('x'), { status: '404', expose: true })],
-    ['text', 'secret'],
-    ['an object', { status: 404, expose: true, message: 'x' }],
-  ])('%s goes on to the next error handler', async (_what, error) => {
-    const { status, text } = await ask(failing(framework, error), { path });
-    expect([status, text]).toEqual([500, 'went on']);
-  });
-
-  describe('an error of http-errors that is not to be exposed', () => {
+  describe.each(['production', 'test'])('with the setting env %s', env => {
     let printed: jest.SpyInstance;
     beforeEach(() => {
       printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -112,34 +101,101 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     afterEach(() => {
       printed.mockRestore();
     });
-    const failingIn = (env: string, error: unknown): Express => {
+    const answerTo = async (error: unknown) => {
       const app = failing(framework, error);
-      return app.set('env', env);
+      const response = await ask(app.set('env', env), { path });
+      return { problem: problemIn(response), headers: response.headers };
     };
 
-    it.each<[string, ReturnType<typeof createError>, string]>([
-      ['503', createError(503, 'secret', { headers: { 'Retry-After': '7' } }), 'Service Unavailable'],
-      ['a class', new createError.InternalServerError('secret'), 'Internal Server Error'],
-      ['another error that has become one', createError(502, new Error('secret')), 'Bad Gateway'],
-      ['a 4xx that says so', createError(403, 'secret', { expose: false }), 'Forbidden'],
-    ])('becomes a problem with its status and headers, and without its message: %s', async (_what, error, title) => {
-      const response = await ask(failingIn('production', error), { path });
-      expect(problemIn(response)).toEqual({
-        type: 'about:blank',
-        title,
-        status: error.status,
-        instance: '/a/b',
-      });
-      expect(response.headers['retry-after']).toBe(error.headers?.['Retry-After']);
-      expect(printed.mock.calls).toEqual([[error.stack]]);
-      expect(error.stack).toContain('secret');
+    it.each<[string, unknown, number, string]>([
+      ['an error of the application', new Error('secret'), 500, 'Internal Server Error'],
+      ['an error of a parser of forms', new multer.MulterError('LIMIT_FILE_SIZE'), 500, 'Internal Server Error'],
+      [
+        'a status without expose from 500 on',
+        Object.assign(new Error('secret'), { status: 503 }),
+        503,
+        'Service Unavailable',
+      ],
+      ['an expose that is neither true nor false', httpError(503, { expose: 'no' }), 503, 'Service Unavailable'],
+      ['a status that is no error', httpError(200), 500, 'Internal Server Error'],
+      [
+        'a status that is no number',
+        Object.assign(new Error('x'), { status: '404', expose: true }),
+        500,
+        'Internal Server Error',
+      ],
+      ['text', 'secret', 500, 'Internal Server Error'],
+      ['503 of http-errors', createError(503, 'secret', { code: 'secret' }), 503, 'Service Unavailable'],
+      ['a class of http-errors', new createError.InternalServerError('secret'), 500, 'Internal Server Error'],
+      ['another error that has become one', createError(502, new Error('secret')), 502, 'Bad Gateway'],
+      ['a 4xx that is not to be exposed', createError(403, 'secret', { expose: false }), 403, 'Forbidden'],
+    ])('%s is a problem without its text, which is printed as by Express', async (_what, error, status, title) => {
+      const { problem } = await answerTo(error);
+      expect(problem).toEqual({ type: 'about:blank', title, status, instance: '/a/b' });
+      const text = (error as Partial<Error>).stack ?? error;
+      expect(printed.mock.calls).toEqual(env === 'test' ? [] : [[text]]);
     });
 
-    it('has its message in the answer if it says expose: true, and is not printed', async () => {
-      const response = await ask(failingIn('production', createError(503, 'Closed on Sundays.', { expose: true })));
-      expect(problemIn(response)).toMatchObject({ status: 503, detail: 'Closed on Sundays.' });
+    it.each<[string, object, object]>([
+      [
+        'of http-errors: its type, title, code and members',
+        createError(409, 'Only 3 are left.', {
+          ...{ type: 'https://shop.example/out-of-stock', title: 'Out of stock', code: 'out-of-stock' },
+          ...{ left: 3, skus: ['a', 'b'], headers: { 'Retry-After': '7' } },
+        }),
+        {
+          ...{ type: 'https://shop.example/out-of-stock', title: 'Out of stock', status: 409, code: 'out-of-stock' },
+          ...{ detail: 'Only 3 are left.', left: 3, skus: ['a', 'b'] },
+        },
+      ],
+      [
+        'of its own with expose: true, from 500 on, too',
+        createError(503, 'Closed on Sundays.', { expose: true }),
+        { type: 'about:blank', title: 'Service Unavailable', status: 503, detail: 'Closed on Sundays.' },
+      ],
+      [
+        'with a statusCode only',
+        Object.assign(new Error('Gone.'), { statusCode: 410, code: 7 }),
+        { type: 'about:blank', title: 'Gone', status: 410, detail: 'Gone.', code: 7 },
+      ],
+      [
+        'of another service, without objects that may hold credentials',
+        Object.assign(new Error('Request failed'), {
+          ...{ status: 404, code: 'ERR_BAD_REQUEST', config: { headers: { Authorization: 'secret' } } },
+          headers: { 'content-encoding': 'gzip', 'transfer-encoding': 'chunked', 'content-length': '3' },
+        }),
+        { type: 'about:blank', title: 'Not Found', status: 404, detail: 'Request failed', code: 'ERR_BAD_REQUEST' },
+      ],
+      [
+        'of body-parser, without the body',
+        createError(400, 'Unexpected token s in JSON at position 9', { type: 'entity.parse.failed', body: 'secret' }),
+        {
+          type: 'about:blank',
+          title: 'Bad Request',
+          status: 400,
+          detail: 'The body could not be parsed at position 9.',
+        },
+      ],
+    ])('an error is a problem with what it exposes: one %s', async (_what, error, expected) => {
+      expect((await answerTo(error)).problem).toEqual({ ...expected, instance: '/a/b' });
       expect(printed).not.toHaveBeenCalled();
     });
+  });
+
+  it('the 401 of express-oauth2-jwt-bearer stays one, with its headers', async () => {
+    const app = framework();
+    app.use(
+      auth({ issuer: 'https://issuer.example/', audience: 'shop', secret: 'x'.repeat(32), tokenSigningAlg: 'HS256' }),
+    );
+    app.use(problemDetails());
+    for (const [headers, challenge] of [
+      [{}, 'Bearer realm="api"'],
+      [{ Authorization: 'Bearer nonsense' }, 'error="invalid_token"'],
+    ] as const) {
+      const response = await ask(app, { path, headers });
+      expect(response.headers['www-authenticate']).toContain(challenge);
+      expect(problemIn(response)).toMatchObject({ type: 'about:blank', title: 'Unauthorized', status: 401 });
+    }
   });
 
   it('an error after the head has been sent goes on', async () => {

@@ -32,8 +32,34 @@ it.each<[unknown, string]>([
   [undefined, 'undefined'],
 ])('a Problem of a code that there is not is refused: %p', (code, shown) => {
   expect(() => new Problem(code as ProblemCode, 'What happened.')).toThrow(
-    new TypeError(`Problem: there is no code ${shown}; there are: ${Object.keys(catalogue).join(', ')}`),
+    new TypeError(
+      `Problem: there is no code ${shown}; there are: ${Object.keys(catalogue).join(', ')}; one of your own needs a status`,
+    ),
   );
+});
+
+it('a Problem of a code of the application has the status that it is given, and the title of that or its own', () => {
+  const detail = 'Only 3 are left.';
+  expect(new Problem('out-of-stock', detail, { status: 409 }).toBody()).toEqual({
+    type: 'urn:bindonce:out-of-stock',
+    title: 'Conflict',
+    status: 409,
+    detail,
+  });
+  const titled = new Problem('out-of-stock', detail, { status: 499, title: 'Out of stock' });
+  expect(titled).toMatchObject({ title: 'Out of stock', status: 499, statusCode: 499, code: 'out-of-stock' });
+  expect(new Problem('x', detail, { status: 499 }).title).toBe('Error');
+});
+
+it.each<[string, unknown, string]>([
+  ['key-missing', 409, 'the code "key-missing" has the status 400; take one of your own'],
+  ...[200, 399, 600, 404.5, '404', null].map((status): [string, unknown, string] => [
+    'x',
+    status,
+    `status must be a whole number from 400 to 599, not ${JSON.stringify(status)}`,
+  ]),
+])('a Problem of %s with the status %p is refused', (code, status, message) => {
+  expect(() => new Problem(code, 'No.', { status: status as number })).toThrow(new TypeError(`Problem: ${message}`));
 });
 
 it('its body is that of RFC 9457, without empty members', () => {

@@ -22,7 +22,6 @@ interface Parameter {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly required?: boolean;
   readonly schema?: Schema;
-  readonly content?: Record<string, { readonly schema: Schema }>;
 }
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -77,8 +76,9 @@ export class ExchangeCheck {
       const texts = textsOf(parameter);
       const where = `${parameter.in} ${parameter.name}`;
       if (texts.length === 0) return parameter.required ? [`${where}: required`] : [];
-      const schema = parameter.schema ?? parameter.content?.['application/json']?.schema ?? {};
-      return this.faultsIn(where, schema, parameter.content ? JSON.parse(texts[0] ?? '') : valueOf(texts, schema));
+      const { schema = {} } = parameter;
+      const inText = schema['contentSchema'] as Schema | undefined;
+      return this.faultsIn(where, inText ?? schema, inText ? JSON.parse(texts[0] ?? '') : valueOf(texts, schema));
     });
     const described = new Set((operation.parameters ?? []).filter(one => one.in === 'path').map(({ name }) => name));
     const unknown = [...values.keys()].filter(name => !described.has(name)).map(name => `path ${name}: not described`);
@@ -99,7 +99,7 @@ export class ExchangeCheck {
 
   private inAnswer(sent: Sent, { status, headers, text }: Answer): string[] {
     const { responses } = this.operationOf(sent).operation;
-    const response = responses[status] ?? responses[`${Math.floor(status / 100)}XX`];
+    const response = responses[status] ?? responses['default'];
     if (!response) return [`status ${status} is not described`];
     const ofHeaders = Object.entries(response.headers ?? {}).flatMap(([name, { schema }]) => {
       const value = headers.get(name);

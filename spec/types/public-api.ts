@@ -93,6 +93,7 @@ import {
   type Store,
   type TransactionAdapter,
   type ValueParser,
+  Problem,
 } from '../../lib';
 import { idempotentFetch } from '../../lib/client';
 import { leaseStoreContract } from '../../lib/testing';
@@ -282,6 +283,7 @@ class Everywhere extends dto({
   form: formField(optional(string), { bindFrom: 'g' }),
   claim: fromClaim(string, { name: 'sub' }),
   cookie: fromCookie(string, { name: 'sid', required: false, fallback: false }),
+  signed: fromCookie(string, { signed: true }),
   query: fromQuery(dto({ page: int })),
 }) {}
 class Whole extends dto({ body: fromBody(list(OrderLine)) }) {}
@@ -447,6 +449,13 @@ export const contract = (): void => {
 };
 export const send = (): Promise<{ readonly response: globalThis.Response }> =>
   idempotentFetch()('/orders', { method: 'POST', operation: 'order' });
+
+export const problems = (): Problem[] => [
+  new Problem('key-missing', 'No key.', { headers: { 'Retry-After': '1' } }),
+  new Problem('out-of-stock', 'Only 3 are left.', { status: 409, title: 'Out of stock' }),
+  // @ts-expect-error -- a code of the application's own needs a status.
+  new Problem('out-of-stock', 'Only 3 are left.'),
+];
 
 /** An application with the middlewares. */
 export function application(): express.Express {

@@ -129,7 +129,7 @@ function property<V>(
     const required = options.required ?? (!isOptional(type) && options.default === undefined);
     // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default,
     // `?isAdmin=true` must be ignored.
-    const fallback = options.required === false ? options.fallback : false;
+    const fallback = options.required === false ? (options.fallback ?? (options.signed ? false : undefined)) : false;
     const [requiresValue, noNull] = [options.required === true, refusesNull(type)];
     const named = permission === undefined ? {} : { name: permission };
     // As a spread, it takes ten times as long up to Node 22: V8 makes new shapes.
@@ -180,7 +180,8 @@ function decoratePrototype(
 ): undefined {
   const isField =
     typeof target === 'object' && target !== null && !descriptor.value && !descriptor.get && !descriptor.set;
-  if (typeof name !== 'string' || !isField) throw notBindable(kind, name ?? (target as { name?: unknown } | undefined)?.name);
+  if (typeof name !== 'string' || !isField)
+    throw notBindable(kind, name ?? (target as { name?: unknown } | undefined)?.name);
   declareProperty(target.constructor, name, declaredAs(name, `${target.constructor.name}.${name}`));
 }
 

@@ -8,7 +8,7 @@ import {
   type ListCodec,
   type ScalarCodec,
 } from '../types/codec';
-import { exactText } from '../types/exact-text';
+import { exactText } from '../types/write-value';
 import { orNull, type JsonSchema, type Schemas } from '../types/json-schema';
 import { requiresValue } from '../types/schema';
 import { written } from '../types/write-value';
@@ -47,16 +47,14 @@ export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
       );
       return { oneOf: branches, discriminator: { propertyName: codec.tag.jsonName, mapping } };
     }
-    case 'file':
-      // Swagger UI offers a file only for the format of OpenAPI 3.0. The length of unencoded data is its number of
-      // bytes (OpenAPI 3.1.1, "Working with Binary Data").
-      return {
-        type: 'string',
-        format: 'binary',
-        contentMediaType: 'application/octet-stream',
-        ...codec.keywords,
-        ...limited(codec.keywords?.['maxLength'], 'maxLength', schemas.limits?.fileBytes),
-      };
+    case 'file': {
+      // As `maxLength`, a generator would ask for the characters of a file.
+      const { maxLength, ...keywords } = codec.keywords ?? {};
+      const most = limited(maxLength, 'maxLength', schemas.limits?.fileBytes)['maxLength'] as number | undefined;
+      // Swagger UI offers a file only for the format of OpenAPI 3.0.
+      const file = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream', ...keywords };
+      return most === undefined ? file : { ...file, description: `At most ${most} bytes.` };
+    }
     case 'schema':
       return schemas.ofStandard(codec.standard);
   }
@@ -128,11 +126,13 @@ function objectSchema(
  * @throws TypeError that names the property if its type cannot be described.
  */
 export function memberSchema(member: CodecMember, schemas: Schemas): JsonSchema {
-  const { description } = member.spec;
+  const schema = namingErrors(`property ${member.property}`, () => schemas.of(member.codec));
+  // The type can have a limit that only words say.
+  const description = [member.spec.description, schema['description']].filter(Boolean).join(' ');
   const value = schemas.direction === 'request' && !member.required ? schemaDefaultOf(member) : undefined;
   return {
-    ...namingErrors(`property ${member.property}`, () => schemas.of(member.codec)),
-    ...(description !== undefined && { description }),
+    ...schema,
+    ...(description !== '' && { description }),
     ...(value !== undefined && { default: value }),
   };
 }

@@ -89,6 +89,11 @@ export interface PropertyOptions<T = unknown> {
    * Default with `required: false`: the option `fallback` of `bindRequest()`; otherwise false.
    */
   readonly fallback?: boolean | undefined;
+  /**
+   * When true, the cookie is one of `req.signedCookies`, which cookie-parser has verified; a cookie whose signature is
+   * wrong is missing, and `fallback` is false by default. Default false: the cookie is what the client says.
+   */
+  readonly signed?: boolean;
 }
 
 const COMMON = ['required', 'jsonRequired', 'default', 'description'] as const;
@@ -100,7 +105,7 @@ export const OPTIONS = {
   field: ['bindFrom', 'jsonPropertyName', 'dontBind', ...COMMON],
   jsonField: ['jsonPropertyName', ...COMMON],
   ...{ formField: SINGLE, queryParam: SINGLE, routeParam: SINGLE },
-  ...{ fromClaim: NAMED, fromHeader: NAMED, fromCookie: NAMED },
+  ...{ fromClaim: NAMED, fromHeader: NAMED, fromCookie: [...NAMED, 'signed'] },
   hasPermission: ['required'],
   ...{ fromBody: [], fromForm: [], fromQuery: [], plainText: [] },
 } as const satisfies Readonly<Record<string, readonly (keyof PropertyOptions)[]>>;
@@ -112,7 +117,7 @@ const aName: Rule = { expects: 'a name', accepts: value => typeof value === 'str
 
 const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
   ...{ name: aName, bindFrom: aName, jsonPropertyName: text, description: text },
-  ...{ required: boolean, jsonRequired: boolean, fallback: boolean, default: anything },
+  ...{ required: boolean, jsonRequired: boolean, fallback: boolean, signed: boolean, default: anything },
   dontBind: { expects: 'an array of sources', accepts: Array.isArray },
 };
 

@@ -6,10 +6,10 @@ import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from 
 import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
 import { valuesByName, type Form } from '../../body/form/form';
 import { readForm } from '../../body/form/read-form';
-import { formLeftAsText } from '../../body/left-behind';
+import { formLeftAsText, leftBehind } from '../../body/left-behind';
 import { isUntouched, receive, receivedAsForm } from '../../body/receive';
-import { checkDeclaredLength, chunksOf } from '../../body/stream/chunks';
-import { allBytes, openReceived, type Received } from '../../body/stream/received';
+import { chunksOf } from '../../body/stream/chunks';
+import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import type { BodyUse } from '../plan/plan';
@@ -31,6 +31,8 @@ const NONE: Body = { kind: 'none' };
 export interface BodyOptions {
   readonly allowMultipart: boolean;
   readonly allowUrlEncoded: boolean;
+  /** In lower case. */
+  readonly jsonTypes: readonly string[];
   readonly limits: ResolvedLimits;
   readonly readUpload: ReadUpload;
   /** The most bytes that a multipart form may have. */
@@ -59,7 +61,7 @@ export function readBody(
 ): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
-  const incoming: Incoming = { req, res, mediaType, kind: bodyKindOf(mediaType), use, options };
+  const incoming: Incoming = { req, res, mediaType, kind: kindOf(mediaType, req, options), use, options };
   const isAccepted = use.text || accepts(incoming, incoming.kind);
   // A chunked body may turn out to be empty when it is read: an empty one is never answered with 415.
   if (!isAccepted && req.headers['transfer-encoding'] === undefined) throw unsupported(incoming);
@@ -69,6 +71,15 @@ export function readBody(
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
   const limit = isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
   return after(receive(req, res, limit), received => bodyIn(received, incoming));
+}
+
+/** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
+function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: BodyOptions): BodyKind {
+  const { type } = mediaType;
+  if (jsonTypes.includes(type)) return 'json';
+  if ((type !== '' && type !== 'text/plain') || isUntouched(req)) return bodyKindOf(mediaType);
+  const left = leftBehind(req);
+  return left?.kind === 'parsed' && typeof left.body !== 'string' ? 'json' : 'other';
 }
 
 /** Returns true if the dto can use a kind of body that the endpoint accepts. */
@@ -108,7 +119,7 @@ function notAccepted({ type }: MediaType, accepted: readonly string[]): Problem 
 /** Makes the body for the dto out of what was received. */
 function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
   const { kind, use } = incoming;
-  if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.length === 0)) return NONE;
+  if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0)) return NONE;
   if (use.text) return textBody(received, incoming);
   if (!accepts(incoming, kind)) throw unsupported(incoming);
   if (kind !== 'json') return after(formIn(received, incoming), form => ({ kind: 'form', form }));
@@ -131,7 +142,7 @@ export function jsonIn(text: string, use: BodyUse): Body {
   try {
     return { kind: 'json', value: use.needsExactNumbers ? parseExactly(text) : (JSON.parse(text) as unknown) };
   } catch (error) {
-    throw new Problem('body-malformed', describeJsonError('The body', text, error), { cause: error });
+    throw new Problem('body-malformed', describeJsonError('The body', text), { cause: error });
   }
 }
 
@@ -141,8 +152,7 @@ function textIn(received: Received, { mediaType, options: { limits } }: Incoming
     case 'none':
       return '';
     case 'bytes':
-    case 'file':
-      return after(allBytes(received), bytes =>
+      return after(received.bytes.all(), bytes =>
         after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => decodedText(decoded, mediaType)),
       );
     case 'parsed':
@@ -166,7 +176,6 @@ function textIn(received: Received, { mediaType, options: { limits } }: Incoming
 async function streamForm(incoming: Incoming): Promise<Body> {
   const { req, options } = incoming;
   try {
-    checkDeclaredLength(req, options.formBytes);
     const rest = chunksOf(req, options.formBytes);
     const first = await rest.next();
     if (first.done) return NONE;
@@ -198,7 +207,7 @@ function formIn(received: Received, incoming: Incoming): Awaitable<Form> {
   if (kind !== 'multipart')
     return after(textIn(received, incoming), text => ({ fields: readPairs(text, fields), files: [] }));
   if (received.kind === 'parsed') throw formLeftAsText();
-  return readUpload(incoming, formOptions => readForm(openReceived(received), req, formOptions));
+  return readUpload(incoming, formOptions => readForm(received.bytes.pieces(), req, formOptions));
 }
 
 const readUpload = ({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> =>
@@ -230,6 +239,6 @@ function flatPairs(value: unknown, name = ''): Pair[] {
     if (name === '') return flatPairs(child, key);
     const item = Array.isArray(value) ? convertedText(child) : undefined;
     if (item === undefined) return flatPairs(child, `${name}[${key}]`);
-    return entries.length === 1 ? [[name, item, 'item']] : [[name, item]];
+    return [[entries.length === 1 ? `${name}[]` : name, item]];
   });
 }

@@ -3,9 +3,13 @@ import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 
 /** Reads JSON out of one text: a query parameter, a form field, a claim or a header. */
 export function jsonInText(text: string, at: Location, read: (value: unknown, at: Location) => unknown): unknown {
-  const value = parsedOrUndefined(text);
-  if (value === TOO_DEEP) return at.failTooDeep();
-  return value === undefined ? at.failValue(text, 'JSON text') : read(value, at.asJson());
+  let value: unknown;
+  try {
+    value = parseExactly(text);
+  } catch (error) {
+    return error instanceof RangeError ? at.failTooDeep() : at.failValue(text, 'JSON text');
+  }
+  return read(value, at.asJson());
 }
 
 /**
@@ -13,20 +17,13 @@ export function jsonInText(text: string, at: Location, read: (value: unknown, at
  * text.
  */
 export function jsonLike(text: string): unknown {
-  return /^\s*[[{]/.test(text) ? (parsedOrUndefined(text) ?? parsedOrUndefined(`[${text}]`)) : undefined;
-}
-
-export const isJsonText = (text: string): boolean => parsedOrUndefined(text) !== undefined;
-
-/** Result for JSON that has more levels than the parser reads. */
-export const TOO_DEEP: unique symbol = Symbol('too deep');
-
-function parsedOrUndefined(text: string): unknown {
-  try {
-    return parseExactly(text);
-  } catch (error) {
-    return error instanceof RangeError ? TOO_DEEP : undefined;
-  }
+  for (const json of /^\s*[[{]/.test(text) ? [text, `[${text}]`] : [])
+    try {
+      return parseExactly(json);
+    } catch {
+      // It is other text.
+    }
+  return undefined;
 }
 
 /** Applies the value's toJSON(), as JSON.stringify does: a Date becomes text. */
@@ -69,10 +66,14 @@ function isPlainObject(value: unknown): value is object {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Splits one value at its commas, unless that makes an empty item: then the comma is part of the text. */
-export function splitAtCommas(text: string): string[] {
+/**
+ * Splits one value at its commas, unless that makes an empty item: then the comma is part of the text. Items of headers
+ * may have blanks around them (RFC 9110, section 5.6.1).
+ */
+export function splitAtCommas(text: string, { source }: Location): readonly string[] {
   const parts = text.split(',');
-  return parts.some(part => part.trim() === '') ? [text] : parts;
+  if (parts.some(part => part.trim() === '')) return [text];
+  return source === 'header' ? parts.map(part => part.trim()) : parts;
 }
 
 /**

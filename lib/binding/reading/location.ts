@@ -3,15 +3,12 @@ import type { ProblemLocation } from '../../problems/problem';
 import { isExactNumber } from '../../body/content/exact-json';
 import type { Failures, FailureCode, FailureFacts } from './failures';
 
-/** Result of reading an invalid value. Its failure has already been reported at its location. */
+/**
+ * Result of reading a value that was sent, so that it is not missing, and is not set: its failure has been reported at
+ * its location, or a schema has made undefined of it.
+ */
 export const INVALID: unique symbol = Symbol('invalid');
 export type Invalid = typeof INVALID;
-
-/** Result of reading a value of which a schema makes undefined. It was sent, so it does not count as missing. */
-export const UNDEFINED: unique symbol = Symbol('undefined');
-
-/** Returns the value that a result stands for. */
-export const withoutMark = (result: unknown): unknown => (result === UNDEFINED ? undefined : result);
 
 /** Most characters of a refused value, a name and a pointer that a response repeats. */
 const LONGEST = { value: 60, name: 200, pointer: 400 };

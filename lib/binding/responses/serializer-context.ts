@@ -4,10 +4,10 @@ import { namingErrors } from '../declaration/declarations';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
-import { Location, withoutMark } from '../reading/location';
+import { INVALID, Location } from '../reading/location';
 import { mergeSerializer, responsesRule, serializerRules } from '../types/serializer-options';
 import type { GeneratedContexts, SerializerOptions, SerializerTypes } from '../types/serializer-options';
-import { exactText } from '../types/exact-text';
+import { exactText } from '../types/write-value';
 import { needsExactNumbers, type Codec } from '../types/codec';
 import { readJson } from '../types/read-json';
 import { written } from '../types/write-value';
@@ -55,16 +55,13 @@ export class SerializerContext<Q extends AnyType = AnyType> {
         `serializerContext: read() takes all values from the JSON, and ${notInJson} ` +
           'bind(Dto, { body, headers, claims, … }) binds such a dto without a request.',
       );
-    const given: unknown = json;
-    if (typeof given !== 'string') {
-      const what = given instanceof Uint8Array ? 'bytes: call toString() on them' : describe(given);
-      throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${what}.`);
-    }
+    if (typeof (json as unknown) !== 'string')
+      throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${describe(json)}.`);
     const failures = new Failures(rules.limits, rules.quoteValues);
-    const value = await readJson(reader, parsed(given, needsExactNumbers(reader)), Location.inJson(failures, ''));
+    const value = await readJson(reader, parsed(json, needsExactNumbers(reader)), Location.inJson(failures, ''));
     await failures.settle();
     if (failures.list.length > 0) throw validationProblem(failures);
-    return withoutMark(value) as Infer<Q>;
+    return (value === INVALID ? undefined : value) as Infer<Q>;
   }
 
   /**
@@ -84,7 +81,7 @@ function parsed(json: string, exactly: boolean): unknown {
   try {
     return exactly ? parseExactly(json) : JSON.parse(json);
   } catch (error) {
-    throw new Problem('body-malformed', describeJsonError('The text', json, error), { cause: error });
+    throw new Problem('body-malformed', describeJsonError('The text', json), { cause: error });
   }
 }
 

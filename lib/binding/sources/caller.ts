@@ -7,7 +7,7 @@ import { NameTree } from '../reading/name-tree';
 import { isCollection, needsExactNumbers, notNull, takesNull } from '../types/codec';
 import { isRounded } from '../types/numbers';
 import { readOptionalJson } from '../types/read-json';
-import { readNamed, readText } from '../types/read-names';
+import { readNames } from '../types/read-names';
 
 /** The claims of the caller; claim types are case-insensitive. */
 export const claim: ValueSource = {
@@ -43,12 +43,12 @@ function claimValue(value: unknown, takesArray: boolean): unknown {
 
 /** Reads a claim. Each element of an array is one value; only a single text may hold several values. */
 function readClaim(value: unknown, member: SourceProperty, at: Location): unknown {
-  const { codec } = member;
+  const { codec, required } = member;
   if (isReadAsJson(value, codec))
     return readOptionalJson(member, isCollection(codec) && value !== null ? [value].flat() : value, at.asJson());
-  return Array.isArray(value)
-    ? readText(codec, value.map(String), false, at)
-    : readNamed(member, NameTree.leaf([String(value)]), at);
+  const texts = [value].flat().map(String);
+  const areItems = Array.isArray(value) && isCollection(codec);
+  return readNames(codec, areItems ? NameTree.ofItems(texts) : new NameTree(texts), at, required);
 }
 
 /** Returns true if a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
@@ -57,7 +57,7 @@ function isReadAsJson(value: unknown, codec: SourceProperty['codec']): boolean {
   const values = [value].flat();
   // The parser of the token may have rounded a number.
   const hasRounded = values.some(one => typeof one === 'number' && isRounded(one));
-  return values.some(one => typeof one === 'object') || (hasRounded && needsExactNumbers(codec));
+  return values.length === 0 || values.some(one => typeof one === 'object') || (hasRounded && needsExactNumbers(codec));
 }
 
 /**

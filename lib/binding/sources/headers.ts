@@ -1,9 +1,10 @@
 import { parse } from 'cookie';
+import type { Request } from 'express';
 import { headerLines } from '../../http/express';
 import type { ValueSource } from '../input/binder-context';
 import { ownValue } from '../reading/json-text';
 import { NameTree } from '../reading/name-tree';
-import { readNamed } from '../types/read-names';
+import { readNames } from '../types/read-names';
 
 /** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */
 export const header: ValueSource = {
@@ -11,27 +12,83 @@ export const header: ValueSource = {
   missing: 'This header is missing from the request.',
   read(context, members, values) {
     for (const member of members) {
-      const { name, anyCase } = member;
+      const { name, anyCase, codec, required } = member;
       const lines = headerLines(anyCase, context.req);
       if (lines)
-        context.put(values, member, readNamed(member, NameTree.leaf(lines), context.locationOf('header', name)));
+        context.put(
+          values,
+          member,
+          readNames(codec, new NameTree(lines.map(inUtf8)), context.locationOf('header', name), required),
+        );
     }
   },
 };
+
+const BEYOND_ASCII = /[\x80-\xff]/;
+const BEYOND_BYTES = /[^\x00-\xff]/;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads a header as UTF-8 where it is that: node takes each byte for a character (RFC 9110, section 5.5). */
+function inUtf8(line: string): string {
+  // A middleware may have set a text that is no bytes.
+  if (!BEYOND_ASCII.test(line) || BEYOND_BYTES.test(line)) return line;
+  try {
+    return utf8.decode(Buffer.from(line, 'latin1'));
+  } catch {
+    return line;
+  }
+}
 
 /** Cookies (RFC 6265, section 5.4); names are case-sensitive. */
 export const cookie: ValueSource = {
   name: 'cookie',
   missing: 'This cookie is missing from the request.',
   read(context, members, values) {
-    const { cookie: line } = context.req.headers;
-    if (line === undefined) return;
-    const cookies = parse(line);
+    const { cookie: line = '' } = context.req.headers;
+    const cookies = parse(inUtf8(line), { decode: cookieText });
     for (const member of members) {
-      const { name } = member;
-      const value = ownValue(cookies, name);
+      const { name, codec, required, spec } = member;
+      const value = spec.signed ? signedText(context.req, name) : ownValue(cookies, name);
       if (typeof value === 'string')
-        context.put(values, member, readNamed(member, NameTree.leaf([value]), context.locationOf('cookie', name)));
+        context.put(
+          values,
+          member,
+          readNames(codec, new NameTree([value]), context.locationOf('cookie', name), required),
+        );
     }
   },
 };
+
+/** Reads a cookie as Express does: without quotation marks around it, decoded, and without the `j:` before JSON. */
+function cookieText(sent: string): string {
+  const text = decoded(/^"(.*)"$/s.exec(sent)?.[1] ?? sent);
+  if (!text.startsWith('j:')) return text;
+  const json = text.slice(2);
+  try {
+    const value: unknown = JSON.parse(json);
+    // The text itself has all digits of its numbers.
+    return typeof value === 'string' ? value : json;
+  } catch {
+    return text;
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns a signed cookie; undefined if it is missing, or false, because it was not signed by the application. */
+function signedText({ signedCookies }: Request, name: string): string | undefined {
+  if (typeof signedCookies !== 'object')
+    throw new Error(
+      'bindRequest: a signed cookie is read from req.signedCookies, which nothing has set. Mount ' +
+        'cookieParser(secret), of the package cookie-parser, before bindRequest().',
+    );
+  const value = ownValue(signedCookies as object, name);
+  if (value === undefined || value === false) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

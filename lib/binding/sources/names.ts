@@ -4,13 +4,13 @@ import type { BinderContext, ValueSource } from '../input/binder-context';
 import type { SourceProperty } from '../plan/source-properties';
 import { convertedText } from '../reading/json-text';
 import { INVALID } from '../reading/location';
-import { firstPart, levelsOf, NameTree, type Sent } from '../reading/name-tree';
-import { notNull, type Codec } from '../types/codec';
+import { firstPart, NameTree, type Sent } from '../reading/name-tree';
+import { notNull } from '../types/codec';
 import { failUnknown } from '../types/read-json';
-import { readNamed, readNames } from '../types/read-names';
+import { isSent, readNames } from '../types/read-names';
 
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
-type SentPair = readonly [name: string, value: Sent, ...mark: readonly ('unreadable' | 'item')[]];
+type SentPair = readonly [name: string, value: Sent, mark?: Pair[2], file?: string];
 
 type Named = 'form' | 'route' | 'query';
 
@@ -32,19 +32,22 @@ export const route: ValueSource = {
   read(context, members, values) {
     const pairs: Pair[] = [];
     for (const [name, value] of Object.entries(context.req.params as Readonly<Record<string, unknown>>)) {
-      const segments = Array.isArray(value) ? value.map(String) : [];
-      const text = Array.isArray(value) ? segments.join('/') : convertedText(value);
-      const takesItems = Array.isArray(value) && members.some(one => one.anyCase === name.toLowerCase() && isMany(one));
-      if (takesItems) pairs.push(...segments.map((one): Pair => [name, one, 'item']));
-      else if (text !== undefined) pairs.push([name, text]);
+      const text = convertedText(value);
+      if (text !== undefined) pairs.push([name, text]);
+      if (!Array.isArray(value)) continue;
+      for (const member of members.filter(({ anyCase }) => anyCase === name.toLowerCase()))
+        context.put(values, member, readSegments(member, value.map(String), context));
     }
     readByName('route', pairs, context, members, values);
   },
 };
 
-function isMany({ codec }: SourceProperty): boolean {
-  const type = notNull(codec);
-  return type.kind === 'list' || (type.kind === 'schema' && type.json.takes.has('array'));
+function readSegments(member: SourceProperty, segments: readonly string[], context: BinderContext): unknown {
+  const at = context.locationOf('route', member.name);
+  const type = notNull(member.codec);
+  const takesItems = type.kind === 'list' || (type.kind === 'schema' && type.json.takes.has('array'));
+  const tree = takesItems ? NameTree.ofItems(segments) : new NameTree([segments.join('/')]);
+  return readNames(member.codec, tree, at, member.required);
 }
 
 /** Query parameters; names are case-insensitive. */
@@ -86,24 +89,24 @@ function readByName(
   const refusesUnknown = options.unknownNames === 'refuse' && source !== 'route' && plan !== undefined;
   const takesAll = refusesUnknown || members.some(({ isRoot }) => isRoot);
   if (pairs.length === 0 && !takesAll) return;
-  const root = new NameTree('', true);
+  const root = new NameTree();
   let undecodable: Set<string> | undefined;
-  for (const pair of pairs) {
-    const [name, value, mark] = pair;
+  for (const [name, value, mark] of pairs)
     if (mark === 'unreadable') (undecodable ??= new Set()).add(refuseUndecodable(source, name, context));
     // A level takes at least two characters.
-    else if (name.length > 2 * depth && levelsOf(name) > depth + 1) refuseLevels(source, name, context);
-    else if (takesAll || isDeclared(members, name)) root.add(name, value, mark === 'item');
-  }
+    else if (name.length > 2 * depth && name.split(/[.[]/, depth + 2).length > depth + 1)
+      refuseLevels(source, name, context);
+    else if (takesAll || isDeclared(members, name)) root.add(name, value);
   for (const member of members) {
     const { index, codec, required, name, isRoot } = member;
     // Such a value was sent: the property is not missing in another source.
     if (undecodable?.has(firstPart(name)) && !isRoot) values[index] = INVALID;
-    const tree = isRoot ? root : ownTree(root.at(name), codec);
-    if (!tree || (tree.isEmpty && !isRoot)) continue;
+    const tree = isRoot ? root : root.take(name);
     const at = context.locationOf(source, name);
+    // An undeclared name below is no value of this one.
+    if (!tree || !(isRoot || isSent(codec, tree, at))) continue;
     // A required object that takes all names exists even if none of them was sent.
-    context.put(values, member, isRoot ? readNames(codec, tree, at, required) : readNamed(member, tree, at));
+    context.put(values, member, readNames(codec, tree, at, required));
   }
   if (refusesUnknown) for (const name of root.others()) failUnknown(context.locationOf(source, name));
 }
@@ -112,14 +115,6 @@ function readByName(
 function isDeclared(members: readonly SourceProperty[], name: string): boolean {
   const first = firstPart(name);
   return members.some(member => member.anyCase.startsWith(first));
-}
-
-/** Returns what counts of the names below a value: its items. A schema may take a list of objects. */
-function ownTree(tree: NameTree | undefined, codec: Codec): NameTree | undefined {
-  if (!tree?.take() || tree.isLeaf) return tree;
-  const { kind } = notNull(codec);
-  if (kind === 'schema') tree.takeAll();
-  return kind === 'schema' && tree.isArray ? tree : tree.withoutNames(kind === 'list');
 }
 
 /**

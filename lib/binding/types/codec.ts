@@ -2,7 +2,9 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Awaitable } from '../../basics/awaitable';
 import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Location } from '../reading/location';
-import type { JsonSchema, Shape } from './schema-shape';
+
+/** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * What one endpoint knows of a type: plain data of one of eight kinds. Four functions read and write its values, each
@@ -122,6 +124,16 @@ export interface FileCodec extends Ruled {
   readonly name: string;
 }
 
+/** Which JSON a Standard Schema takes, as far as that decides what a text stands for. */
+export interface Shape {
+  /** Types of JSON; empty if they are not known. */
+  readonly takes: ReadonlySet<unknown>;
+  /** The shape of an item of an array. */
+  readonly item: (index: number) => Shape;
+  /** The property of an object under a name, which matches in any case; undefined if there is none. */
+  readonly property: (name: string) => { readonly name: string; readonly shape: Shape } | undefined;
+}
+
 /** A Standard Schema. */
 export interface SchemaCodec {
   readonly kind: 'schema';
@@ -214,12 +226,6 @@ export function takesFiles(codec: Codec): boolean {
 
 /** Returns true for a file, and for a type that contains one. */
 export const hasFile = (codec: Codec): boolean => [...withParts(codec)].some(({ kind }) => kind === 'file');
-
-/** Returns true if files may be values: a schema decides that itself. */
-export function mayTakeFiles(codec: Codec): boolean {
-  const type = notNull(codec);
-  return type.kind === 'file' || type.kind === 'schema' || (type.kind === 'list' && mayTakeFiles(type.item));
-}
 
 /** Names the class and the property that is a file; undefined if the file is not in a dto. */
 export function fileIn(codec: Codec): string | undefined {

@@ -1,7 +1,6 @@
 import type { Source } from '../../problems/problem';
 import type { ResolvedLimits } from '../reading/limits';
-import type { Codec } from './codec';
-import type { JsonSchema } from './schema-shape';
+import type { Codec, JsonSchema } from './codec';
 
 export type { JsonSchema };
 

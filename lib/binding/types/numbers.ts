@@ -1,9 +1,9 @@
 import BigNumber = require('bignumber.js');
 import { warnOnce } from '../../warnings/warn-once';
 import { isExactNumber } from '../../body/content/exact-json';
-import { WrittenNumber } from './exact-text';
+import { WrittenNumber } from './write-value';
 import { asJson } from '../reading/json-text';
-import { numberRules, type NumberRules } from './rule-kinds';
+import { numberRules, type NumberRules } from './rules';
 import type { RuledType } from './rules';
 import { scalar, type Spelling } from './scalar';
 
@@ -17,8 +17,6 @@ const EXACT_DIGITS = 15;
  * forever.
  */
 const MAX_LENGTH = 128;
-/** Most characters of a text that is parsed as a number, white space and leading zeros included. */
-const LONGEST_TEXT = 1_200;
 
 /** A type of numbers. */
 interface NumberSpelling<T> extends Omit<Spelling<T>, 'json'> {
@@ -120,9 +118,9 @@ function ifRounded(value: unknown): string | undefined {
 }
 
 /** Trims the text of a number. Returns empty text, which is not a number, if it is too long, or spelled otherwise. */
-function numeral(text: string, spelling: RegExp, longest = LONGEST_TEXT): string {
-  const trimmed = text.length > LONGEST_TEXT ? '' : text.trim();
-  return trimmed.length <= longest && spelling.test(trimmed) ? trimmed : '';
+function numeral(text: string, spelling: RegExp): string {
+  const trimmed = text.length > MAX_LENGTH ? '' : text.trim();
+  return spelling.test(trimmed) ? trimmed : '';
 }
 
 function readInt(text: string): number | undefined {
@@ -133,7 +131,7 @@ function readInt(text: string): number | undefined {
 }
 
 function readLong(text: string): bigint | undefined {
-  const digits = numeral(text, INTEGER, MAX_LENGTH);
+  const digits = numeral(text, INTEGER);
   const value = BigInt(digits.replace(/^\+/, ''));
   return digits !== '' && BigInt.asIntN(64, value) === value ? value : undefined;
 }
@@ -144,7 +142,7 @@ function readDouble(text: string): number | undefined {
 }
 
 function readDecimal(text: string): BigNumber | undefined {
-  const digits = numeral(text, NUMBER, MAX_LENGTH);
+  const digits = numeral(text, NUMBER);
   if (digits === '') return undefined;
   const short = digits.length <= EXACT_DIGITS ? shortDecimal(Number(digits)) : undefined;
   if (short) return short;
@@ -155,15 +153,12 @@ function readDecimal(text: string): BigNumber | undefined {
 }
 
 /**
- * Makes the JSON number of a decimal; null for NaN and Infinity, as for a double. Numbers with many zeros are written
- * with an exponent, so that they can be read again.
+ * Makes the JSON number of a decimal; null for NaN and Infinity, as for a double. One with very many zeros is written
+ * with an exponent, so that it can be read again.
  */
 function exactNumber(value: BigNumber): WrittenNumber | null {
-  if (!value.isFinite()) return null;
   const fixed = value.toFixed();
-  if (fixed.length <= 40) return new WrittenNumber(fixed);
-  const exponential = value.toExponential();
-  return new WrittenNumber(fixed.length <= exponential.length ? fixed : exponential);
+  return value.isFinite() ? new WrittenNumber(fixed.length > MAX_LENGTH ? value.toExponential() : fixed) : null;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isPromise } from '../../basics/awaitable';
 import type { Failures } from '../reading/failures';
 import { isJsonObject, type JsonObject, ownValue } from '../reading/json-text';
-import { INVALID, UNDEFINED, withoutMark, type Location } from '../reading/location';
+import { INVALID, type Location } from '../reading/location';
 import { checkLater } from './class-check';
 import { isBlocked, notNull, takesFiles, takesNull } from './codec';
 import type { AnyCodec, Codec, CodecMember, ObjectCodec, ScalarCodec, UnionCodec } from './codec';
@@ -76,17 +76,10 @@ export function each<V>(values: readonly V[], at: Location, read: (value: V, ind
   const items: unknown[] = [];
   for (const value of values) {
     const item = read(value, items.length);
-    if (isPromise(item)) setItemLater(items, item, at.failures);
-    items.push(withoutMark(item));
+    if (isPromise(item)) setLater(items, items.length, item, at.failures);
+    items.push(item === INVALID ? undefined : item);
   }
   return items;
-}
-
-function setItemLater(items: unknown[], item: Promise<unknown>, failures: Failures): void {
-  const index = items.length;
-  failures.later(item, known => {
-    items[index] = withoutMark(known);
-  });
 }
 
 /** Makes an object of values with these names, which has no prototype: `__proto__` is a name, too. */
@@ -141,15 +134,16 @@ export function finished(codec: ObjectCodec, object: object, at: Location): obje
 
 /** Sets a value if there is one, now or when it is known. */
 export function setOn(target: object, key: string, value: unknown, failures: Failures): void {
-  if (value === undefined || value === INVALID || value === UNDEFINED) return;
+  if (value === undefined || value === INVALID) return;
   if (isPromise(value)) setLater(target, key, value, failures);
   else (target as Record<string, unknown>)[key] = value;
 }
 
 /** A function of its own: the closure would cost each value that is known. */
-function setLater(target: object, key: string, value: Promise<unknown>, failures: Failures): void {
+function setLater(target: object, key: string | number, value: Promise<unknown>, failures: Failures): void {
   failures.later(value, known => {
-    setOn(target, key, known, failures);
+    const value = known === INVALID ? undefined : known;
+    if (value !== undefined || Array.isArray(target)) (target as Record<string | number, unknown>)[key] = value;
   });
 }
 

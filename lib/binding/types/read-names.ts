@@ -1,141 +1,140 @@
-import { isJsonText, jsonInText, splitAtCommas } from '../reading/json-text';
+import { jsonInText, jsonLike, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
-import { isIndex, NameTree, type IndexedItem, type Sent } from '../reading/name-tree';
-import { isBlocked, isCollection, mayTakeFiles, notNull, objectsOf } from './codec';
-import type { AnyCodec, Codec, FileCodec, ListCodec, ScalarCodec } from './codec';
-import { each, emptyList, failNoFile, failNoTag, finished, readJson, recordOf, setField } from './read-json';
-import type { Expected } from './read-json';
+import { itemsOf, type NameTree, type Sent } from '../reading/name-tree';
+import { isBlocked, isReadByName, notNull, objectsOf, type Codec, type ListCodec, type ScalarCodec } from './codec';
+import { each, failNoFile, failNoTag, finished, readJson, recordOf, setField } from './read-json';
 import { keepsRules } from './rules';
-import { blankOfSchema, failNameless, isSchemaSent, schemaFromNames, schemaFromSent } from './schema';
+import { isSchemaSent, schemaFromNames } from './schema';
 
 /**
- * Reads what was sent under a name or below it; undefined if nothing was. A required collection without values is
- * empty: a form has no other way to send an empty one.
+ * Reads what was sent under one name and below it: `name`, `name.child`, `name[0].field`. A value of JSON counts where
+ * none of the type's own names was sent below; an undeclared name must not hide it.
+ * @returns undefined if nothing was sent that counts. That is empty text for a value that may be missing, too, unless
+ * the type takes any text.
  */
-export function readNamed({ codec, required }: Expected, tree: NameTree, at: Location): unknown {
-  if (tree.isEmpty) return required ? emptyList(codec, at) : undefined;
-  const { values } = tree.take();
-  const type = notNull(codec);
-  const { kind } = type;
-  if (kind === 'list') for (const one of tree.below()) if (isIndex(one.key)) one.take();
-  if (kind === 'schema') tree.takeAll();
-  // An undeclared name below must not hide a value of this name.
-  const isBelow = values.length === 0 || (!tree.isLeaf && isSentBelow(codec, tree, at));
-  if (kind !== 'scalar' && kind !== 'file' && isBelow) {
-    const mayBeEmpty = kind === 'list' || (kind === 'schema' && tree.isArray);
-    if (mayBeEmpty && !required && tree.holdsEmptyText) return undefined;
-    const read = !mayTakeFiles(codec) && values.some(isFile) ? failFile(at) : readNames(codec, tree, at, required);
-    // Why the names below are not read has been reported.
-    if (read === INVALID && !(kind === 'list' && type.rules)) tree.takeAll();
-    return read;
-  }
-  if (values.length === 0) return undefined;
-  const isBlank = !required && values.length === 1 && values[0] === '';
-  return isBlank ? readBlank(codec, at) : readText(codec, values, tree.isOneValue, at);
-}
-
-/**
- * Empty text for a value that may be missing is the empty string for a string, and a missing value of another type; a
- * schema decides what it is.
- */
-function readBlank(codec: Codec, at: Location): unknown {
-  const type = notNull(codec);
-  if (type.kind === 'schema') return blankOfSchema(type, '');
-  return type.kind === 'scalar' && type.takesAnyText ? readText(type, [''], true, at) : undefined;
-}
-
-/**
- * Reads the names below one name: `parent.child`, `items[0].field`.
- * @returns undefined if no value is required and none of the type's own names was sent.
- */
-export function readNames(codec: AnyCodec, tree: NameTree, at: Location, required: boolean): unknown {
+export function readNames(codec: Codec, tree: NameTree, at: Location, required: boolean): unknown {
+  const { values } = tree;
   switch (codec.kind) {
-    case 'nullable':
-      return readNames(codec.inner, tree, at, required);
+    case 'scalar':
+      if (values.length === 0 || (!required && values[0] === '' && values.length === 1 && !codec.takesAnyText))
+        return undefined;
+      if (!areTexts(values)) return failFile(at);
+      if (values.length > 1 && !codec.isJoined) return at.failCount(values.length, codec.name);
+      return textOf(codec, values.join(','), at);
+    case 'file':
+      return values.length === 0 || (!required && tree.isBlank) ? undefined : fileOf(values, at, codec);
+    case 'nullable': {
+      // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
+      const type = notNull(codec);
+      const isNull = tree.onlyText?.trim() === 'null' && isReadByName(type) && type.kind !== 'schema';
+      return isNull && !isSentBelow(type, tree, at) ? null : readNames(codec.inner, tree, at, required);
+    }
     case 'list':
       return readItems(codec, tree, at, required);
+    case 'schema':
+      tree.takeAll();
+      return schemaFromNames(codec, tree, at, required);
+    case 'object':
+    case 'union':
+    case 'record':
+      if (!areTexts(values)) return failFile(at);
+      if (!isSentBelow(codec, tree, at)) {
+        if (values.length > 0) return !required && tree.isBlank ? undefined : jsonOf(codec, values, at);
+        if (!required) return undefined;
+      }
+      return readBelow(codec, tree, at);
+  }
+}
+
+/** Reads an object whose properties have names of their own. */
+function readBelow(
+  codec: Extract<Codec, { kind: 'object' | 'union' | 'record' }>,
+  tree: NameTree,
+  at: Location,
+): unknown {
+  switch (codec.kind) {
     case 'object': {
-      if (!required && !isSentBelow(codec, tree, at)) return undefined;
       if (at.isTooDeep()) return INVALID;
       const object = codec.create();
       for (const field of codec.fields) {
-        const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-        setField(object, field, below && readNamed(field, below, at.below(field.bindName)), at);
+        const below = isBlocked(field, at) ? undefined : tree.take(field.bindName);
+        const read = below && readNames(field.codec, below, at.below(field.bindName), field.required);
+        setField(object, field, read, at);
       }
       return finished(codec, object, at);
     }
     case 'union': {
-      if (!required && !isSentBelow(codec, tree, at)) return undefined;
-      const { bindName } = codec.tag;
-      const below = tree.at(bindName);
-      const tag = (below && readNamed(codec.tag, below, at.below(bindName))) ?? failNoTag(codec, at);
+      const { codec: type, bindName } = codec.tag;
+      const below = tree.take(bindName);
+      const tag = (below && readNames(type, below, at.below(bindName), true)) ?? failNoTag(codec, at);
       const branch = codec.branches.get(tag);
-      if (branch) return readNames(branch, tree, at, true);
+      if (branch) return readBelow(branch, tree, at);
       tree.takeAll();
       return INVALID;
     }
     case 'record': {
-      if (!required && tree.isLeaf) return undefined;
-      const item: Expected = { codec: codec.item, required: true };
-      const read = (key: string): unknown => {
-        const [here, below] = [at.below(key), tree.child(key)];
-        return (below && readNamed(item, below, here)) ?? here.failMissing();
-      };
-      return recordOf(
-        tree.below().map(({ key }) => key),
-        at,
-        read,
-      );
+      const keys = tree.below().map(({ key }) => key);
+      return recordOf(keys, at, key => readItem(codec.item, tree.take(key), at.below(key)));
     }
-    case 'schema':
-      tree.takeAll();
-      return schemaFromNames(codec, tree, at, required);
-    case 'scalar':
-    case 'file':
-      return undefined;
   }
 }
 
 function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boolean): unknown {
   const { item } = codec;
-  const indexed = tree.indexed(at);
-  if (indexed === INVALID || at.isTooDeep()) return INVALID;
-  if (hasNameless(item, tree)) return failNameless(at);
-  if (!required && tree.values.length === 0 && !isSentBelow(codec, tree, at)) return undefined;
-  if (indexed.length === 0) return readText(codec, tree.unindexed, tree.isOneValue, at);
-  const items = [
-    ...tree.unindexed.map((value, index): IndexedItem => [index, NameTree.leaf([value])]),
-    ...indexed.flatMap(one => (isCollection(item) ? [one] : oneByOne(one))),
-  ];
+  let items = at.isTooDeep() ? INVALID : tree.items(at);
+  if (items === INVALID) return INVALID;
+  if (hasNameless(item, tree)) return tree.failNameless(at);
+  if (!required && (tree.isBlank || items.length === 0)) return undefined;
+  // One text may hold several items.
+  const text = tree.onlyText;
+  if (text !== undefined) {
+    const json = jsonLike(text);
+    if (json !== undefined) return readJson(codec, Array.isArray(json) ? json : [json], at.asJson());
+    if (item.kind === 'object' || item.kind === 'union' || item.kind === 'record')
+      return at.failValue(text, 'JSON text');
+    items = itemsOf(splitAtCommas(text, at));
+  }
   const read = each(items, at, ([index, one]) => {
-    const here = at.below(index);
-    const value = readNamed({ codec: item, required: true }, one, here);
-    return value === undefined ? here.failMissing() : value;
+    // Without an index in the name that was sent, the failure of a single item is reported under that.
+    return readItem(item, one, items.length > 1 || one.key !== '' ? at.below(index) : at);
   });
   return keepsRules(codec, read, at);
 }
 
-/** Splits two values under one index: they are two items. */
-function oneByOne([index, tree]: IndexedItem): IndexedItem[] {
-  return tree.isLeaf ? tree.values.map(value => [index, NameTree.leaf([value])]) : [[index, tree]];
+function readItem(codec: Codec, tree: NameTree | undefined, at: Location): unknown {
+  const read = tree && readNames(codec, tree, at, true);
+  return read === undefined ? at.failMissing() : read;
 }
+
+/** Returns true if names below a list do not say which item they belong to. Undeclared ones do not count. */
+function hasNameless(item: Codec, tree: NameTree): boolean {
+  const others = tree.below().filter(one => !one.isItem);
+  const objects = objectsOf(item);
+  if (objects.length === 0) return isReadByName(item) && others.length > 0;
+  return objects.some(({ fields }) => [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName))));
+}
+
+/** Returns true if a value was sent, as one text or file or under names below. */
+export const isSent = (codec: Codec, tree: NameTree, at: Location): boolean =>
+  tree.values.length > 0 || isSentBelow(codec, tree, at);
 
 /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
 function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
+  if (tree.isLeaf) return false;
   const type = notNull(codec);
   switch (type.kind) {
     case 'list':
-      return hasNameless(type.item, tree) || tree.below().some(({ key }) => isIndex(key));
+      return tree.below().some(one => one.isItem) || hasNameless(type.item, tree);
     case 'object':
     case 'union':
-      return objectsOf(type)
-        .flatMap(({ fields }) => fields)
-        .some(field => {
+      return objectsOf(type).some(({ fields }) =>
+        fields.some(field => {
           const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-          return below !== undefined && (below.values.length > 0 || isSentBelow(field.codec, below, at));
-        });
+          return below !== undefined && isSent(field.codec, below, at);
+        }),
+      );
     case 'record':
-      return !tree.isLeaf;
+      return true;
     case 'schema':
       return isSchemaSent(type, tree);
     case 'scalar':
@@ -144,103 +143,30 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   }
 }
 
-/**
- * Returns true for `items[].sku`, `items.sku` and `items[x].sku`, which do not say which item is meant. The names of a
- * schema and of a record are unknown.
- */
-function hasNameless(item: Codec, tree: NameTree): boolean {
-  if (tree.isLeaf) return false;
-  const others = tree.below().filter(({ key }) => !isIndex(key));
-  const { kind } = notNull(item);
-  if (tree.hasNameless || ((kind === 'schema' || kind === 'record') && others.length > 0)) return true;
-  const fields = objectsOf(item).flatMap(one => one.fields);
-  return [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName)));
-}
-
-const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';
-
-const areTexts = (sent: readonly Sent[]): sent is readonly string[] => !sent.some(isFile);
+const areTexts = (sent: readonly Sent[]): sent is readonly string[] => sent.every(one => typeof one === 'string');
 
 const failFile = (at: Location): typeof INVALID => at.fail('file-unexpected', 'Send text here, not a file.');
 
-/**
- * Reads the texts, or the files, that were sent under one name.
- * @param isOneValue true for one text that may hold several items: a collection is split at its commas, or read as
- * JSON. Otherwise each text is one item.
- */
-export function readText(codec: AnyCodec, sent: readonly Sent[], isOneValue: boolean, at: Location): unknown {
-  if (!areTexts(sent)) return readFiles(codec, sent, at);
-  const [text = '', another] = sent;
-  switch (codec.kind) {
-    case 'scalar':
-      if (another === undefined || codec.isJoined) return textOf(codec, sent.join(','), at);
-      return at.failCount(sent.length, codec.name);
-    case 'nullable':
-      // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
-      if (
-        another === undefined &&
-        text.trim() === 'null' &&
-        ['object', 'union', 'record'].includes(notNull(codec).kind)
-      )
-        return null;
-      return readText(codec.inner, sent, isOneValue, at);
-    case 'list': {
-      const json = isOneValue ? arrayIn(text, codec.item) : undefined;
-      if (json !== undefined) return jsonInText(json, at, (value, inside) => readJson(codec, value, inside));
-      const items = isOneValue ? splitAtCommas(text) : sent;
-      const read = each(items, at, (one, index) => {
-        // Without an index in the name that was sent, the failure of a single item is reported under that.
-        const here = items.length > 1 ? at.below(index) : at;
-        return readText(codec.item, [at.source === 'header' ? one.trim() : one], true, here);
-      });
-      return keepsRules(codec, read, at);
-    }
-    case 'object':
-    case 'union':
-    case 'record':
-      if (another !== undefined) return at.failCount(sent.length, 'JSON object');
-      return jsonInText(text, at, (value, inside) => readJson(codec, value, inside));
-    case 'file':
-      return failNoFile(at);
-    case 'schema':
-      return schemaFromSent(codec, sent, isOneValue, at);
-  }
+function fileOf(sent: readonly Sent[], at: Location, codec: Extract<Codec, { kind: 'file' }>): unknown {
+  const count = sent.length;
+  if (sent.some(one => typeof one === 'string')) return failNoFile(at);
+  return count === 1
+    ? keepsRules(codec, sent[0], at)
+    : at.fail('several-files', `There are ${count} files where one is expected.`, { count });
 }
 
-function readFiles(codec: AnyCodec, sent: readonly Sent[], at: Location): unknown {
-  const type = notNull(codec);
-  const count = sent.length;
-  if (!mayTakeFiles(type)) return failFile(at);
-  if (!sent.every(isFile)) return at.fail('file-expected', 'Some values of this field are text; send only files.');
-  if (type.kind === 'schema') return schemaFromSent(type, sent, false, at);
-  if (type.kind === 'list') {
-    const read = each(sent, at, one => readFiles(type.item, [one], at));
-    return keepsRules(type, read, at);
-  }
-  return count === 1
-    ? keepsRules(type as FileCodec, sent[0], at)
-    : at.fail('several-files', `There are ${count} files where one is expected.`, { count });
+function jsonOf(codec: Codec, sent: readonly string[], at: Location): unknown {
+  if (sent.length > 1) return at.failCount(sent.length, 'JSON object');
+  return jsonInText(sent.join(), at, (value, inside) => readJson(codec, value, inside));
 }
 
 function textOf(codec: ScalarCodec, text: string, at: Location): unknown {
   if (codec.text) {
     const read = codec.text(text);
-    if (read === undefined) return at.failValue(text, codec.name, undefined, codec.described);
-    return keepsRules(codec, read, at);
+    return read === undefined
+      ? at.failValue(text, codec.name, undefined, codec.described)
+      : keepsRules(codec, read, at);
   }
   // A converter reads JSON; text without brackets is a string of it.
-  return /^\s*[[{]/.test(text)
-    ? jsonInText(text, at, (value, inside) => readJson(codec, value, inside))
-    : readJson(codec, text, at);
-}
-
-/** Returns the JSON array that a text is meant as; undefined if the text is no JSON. */
-function arrayIn(only: string, item: Codec): string | undefined {
-  const text = only.trim();
-  const type = notNull(item);
-  const takesAnyText = type.kind === 'schema' || (type.kind === 'scalar' && type.takesAnyText === true);
-  if (text.startsWith('[') && (!takesAnyText || isJsonText(text))) return text;
-  // A guid can be in braces, too, so braces alone do not make it JSON.
-  if (text.startsWith('{') && (type.kind !== 'scalar' || isJsonText(`[${text}]`))) return `[${text}]`;
-  return undefined;
+  return /^\s*[[{]/.test(text) ? jsonOf(codec, [text], at) : readJson(codec, text, at);
 }

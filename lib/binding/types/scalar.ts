@@ -1,8 +1,6 @@
-import { asJson } from '../reading/json-text';
-import type { ScalarCodec } from './codec';
-import { boolRules, fileRules, stringRules, type BoolRules, type FileRules, type StringRules } from './rule-kinds';
+import type { JsonSchema, ScalarCodec } from './codec';
+import { boolRules, fileRules, stringRules, type BoolRules, type FileRules, type StringRules } from './rules';
 import { ruledType, type Kinds, type RuledType } from './rules';
-import type { JsonSchema } from './schema-shape';
 
 /** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
 export interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
@@ -17,19 +15,12 @@ export interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
 export function scalar<T, R extends object = object>(
   name: string,
   spelling: Spelling<T>,
-  kinds = { rules: {} } as Kinds<R>,
+  kinds = {} as Kinds<R>,
 ): RuledType<T, R> {
-  const codec: ScalarCodec = { kind: 'scalar', name, json: ifText(spelling.text), ...spelling };
+  const json = (value: unknown): T | undefined => (typeof value === 'string' ? spelling.text(value) : undefined);
+  const codec: ScalarCodec = { kind: 'scalar', name, json, ...spelling };
   return ruledType(name, kinds, () => codec);
 }
-
-/** Reads text, and an object that a parser in front has made of it, such as a Date. */
-const ifText =
-  <T>(read: (text: string) => T | undefined) =>
-  (value: unknown): T | undefined => {
-    const text = typeof value === 'string' ? value : asJson(value);
-    return typeof text === 'string' ? read(text) : undefined;
-  };
 
 /** Any text. Repeated values are joined, as a repeated header is (RFC 9110, section 5.3). */
 export const string: RuledType<string, StringRules> = scalar(
@@ -64,6 +55,8 @@ export const bool: RuledType<boolean, BoolRules> = scalar(
 export type UploadedFile = Express.Multer.File;
 
 /** One uploaded file of a multipart form; `list(file)` for several. */
-export const file: RuledType<UploadedFile, FileRules> = ruledType('file', fileRules, () => ({
-  ...{ kind: 'file', name: 'file' },
-}));
+export const file: RuledType<UploadedFile, FileRules> = ruledType(
+  'file',
+  fileRules,
+  () => ({ kind: 'file', name: 'file' }) as const,
+);

@@ -1,41 +1,94 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, ignoreRejection, isPromise, type Awaitable } from '../../basics/awaitable';
-import { isJsonObject, jsonLike, plainJson, TOO_DEEP, splitAtCommas } from '../reading/json-text';
-import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/location';
-import type { NameTree, Sent } from '../reading/name-tree';
-import type { SchemaCodec } from './codec';
-import { shapeOf, UNKNOWN, type Shape } from './schema-shape';
+import { isJsonObject, jsonLike, plainJson, splitAtCommas } from '../reading/json-text';
+import { INVALID, type Invalid, type Location } from '../reading/location';
+import { itemsOf, NameTree, type IndexedItem } from '../reading/name-tree';
+import type { JsonSchema, SchemaCodec, Shape } from './codec';
 
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
-
-/** Most characters of a schema's own message that a response repeats. */
-const LONGEST_MESSAGE = 300;
+/** Nothing is known: text is text, and several texts are an array. */
+const UNKNOWN: Shape = { takes: new Set(), item: () => UNKNOWN, property: name => ({ name, shape: UNKNOWN }) };
 
 /**
- * Standard Schemas (standardschema.dev): zod, valibot, arktype and others. A schema is asked which JSON it takes when
- * the middleware is made; what was sent is converted to that once, and checked by the schema once.
+ * Standard Schemas (standardschema.dev): zod, valibot, arktype and others. When the middleware is made, a schema is
+ * asked which JSON it takes, by its JSON Schema, which zod and arktype have. What was sent is converted to that once,
+ * and checked by the schema once.
  */
 export function schemaCodec(standard: StandardSchemaV1): SchemaCodec {
-  return { kind: 'schema', name: standard['~standard'].vendor, standard, json: shapeOf(standard) };
+  const { vendor, jsonSchema } = standard['~standard'] as StandardSchemaV1.Props & {
+    readonly jsonSchema?: { readonly input: (options: object) => JsonSchema };
+  };
+  let root: JsonSchema | undefined;
+  try {
+    // What JSON Schema cannot say, such as a Date of zod, is open then, and no error.
+    root = jsonSchema?.input({ target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } });
+  } catch {
+    // Nothing is known of it.
+  }
+  return { kind: 'schema', name: vendor, standard, json: root ? shapeOf(membersOf(root, root), root) : UNKNOWN };
+}
+
+/** Returns the members of a union, or the one node, without references; none if one of them takes anything. */
+function membersOf(node: unknown, root: JsonSchema): readonly JsonSchema[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { $ref, type, anyOf, oneOf, allOf, enum: values = 'const' in node ? [node.const] : [] } = node as JsonSchema;
+  if (typeof $ref === 'string') return membersOf(targetOf($ref, root), root);
+  if (type !== undefined) return [{ ...node, type: [type].flat() }];
+  const members = [anyOf ?? oneOf ?? allOf ?? []].flat().map(one => membersOf(one, root));
+  if (members.length > 0) return allOf || members.every(one => one.length > 0) ? members.flat() : [];
+  const constants = [values].flat();
+  return constants.length > 0 ? [{ type: constants.map(one => typeof one) }] : [];
+}
+
+/** Returns what a reference leads to (RFC 6901, section 4). */
+const targetOf = (ref: string, root: JsonSchema): unknown =>
+  ref
+    .split('/')
+    .slice(1)
+    .map(part => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((node, part) => (Object(node) as JsonSchema)[part], root);
+
+/** @param nodes the members of a union: a property may be in several of them. */
+function shapeOf(nodes: readonly JsonSchema[], root: JsonSchema): Shape {
+  if (nodes.length === 0) return UNKNOWN;
+  const shapeOfAll = (all: readonly unknown[]): Shape =>
+    shapeOf(
+      all.flatMap(one => membersOf(one, root)),
+      root,
+    );
+  const types = nodes.flatMap(({ type }) => type);
+  return {
+    takes: new Set(types.map(type => (type === 'integer' ? 'number' : type))),
+    item: index =>
+      shapeOfAll(
+        nodes.map(({ prefixItems, items }) => (prefixItems as readonly unknown[] | undefined)?.[index] ?? items),
+      ),
+    property(sent) {
+      const found = nodes.flatMap(({ properties = {}, additionalProperties = false }) => {
+        const own = Object.entries(properties as JsonSchema).find(([one]) => one.toLowerCase() === sent.toLowerCase());
+        return own ? [own] : additionalProperties === false ? [] : [[sent, additionalProperties] as const];
+      });
+      return found[0] && { name: found[0][0], shape: shapeOfAll(found.map(([, node]) => node)) };
+    },
+  };
 }
 
 export const schemaFromJson = (codec: SchemaCodec, value: unknown, at: Location): unknown =>
   check(codec, plainJson(value, at), at);
 
-/** Reads the texts or the files of one name. @param isOneValue true for one text that may hold several items. */
-export function schemaFromSent(codec: SchemaCodec, sent: readonly Sent[], isOneValue: boolean, at: Location): unknown {
-  const value = fromSent(sent, isOneValue, codec.json, at);
-  const [text] = sent;
-  const isJson = isOneValue && typeof text === 'string' && typeof value === 'object' && /^\s*[[{]/.test(text);
-  return check(codec, value, isJson ? at.asJson() : at);
+/** Reads what was sent under a name, and below it if those are names that the schema may take. */
+export function schemaFromNames(codec: SchemaCodec, tree: NameTree, at: Location, required: boolean): unknown {
+  const { values, onlyText = '' } = tree;
+  const isBelow = !tree.isLeaf && isSchemaSent(codec, tree);
+  if (!required && tree.isBlank) return isBelow ? undefined : blankOfSchema(codec, '');
+  if (!required && !isBelow && values.length === 0) return undefined;
+  const sent = isBelow || tree.isLeaf || values.length === 0 ? tree : new NameTree(values);
+  const value = fromNames(sent, codec.json, at);
+  return check(codec, value, typeof value === 'object' && /^\s*[[{]/.test(onlyText) ? at.asJson() : at);
 }
-
-export const schemaFromNames = (codec: SchemaCodec, tree: NameTree, at: Location, required: boolean): unknown =>
-  required || isSchemaSent(codec, tree) ? check(codec, fromNames(tree, codec.json, at), at) : undefined;
 
 /** Returns true if names were sent that a schema may take. */
 export const isSchemaSent = ({ json }: SchemaCodec, tree: NameTree): boolean =>
-  tree.below().some(({ key }) => json.property(key) !== undefined || (json.takes.has('array') && /^\d*$/.test(key)));
+  tree.below().some(one => json.property(one.key) !== undefined || (json.takes.has('array') && one.isItem));
 
 /** Returns true if a file of JSON under a name is read as JSON: the schema takes something else than text there. */
 export function takesJsonAt({ json }: SchemaCodec, name: string): boolean {
@@ -82,9 +135,13 @@ function check(codec: SchemaCodec, input: unknown, at: Location): unknown {
   if (input === INVALID) return INVALID;
   return after(validate(codec, input), result => {
     if (result.issues) return refuse(result.issues, at, input);
-    return result.value === undefined ? UNDEFINED : result.value;
+    // It was sent, so it does not count as missing.
+    return result.value === undefined ? INVALID : result.value;
   });
 }
+
+/** Most characters of a schema's own message that a response repeats. */
+const LONGEST_MESSAGE = 300;
 
 /** Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated. */
 function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location, input: unknown): Invalid {
@@ -105,8 +162,7 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location, input: 
   return INVALID;
 }
 
-/** The indexes that were sent for the items of an array: gaps are closed up in it. */
-const sentIndexes = new WeakMap<object, readonly number[]>();
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Converts one text to the JSON that was meant by it. */
 function fromText(text: string, shape: Shape, at: Location): unknown {
@@ -116,54 +172,38 @@ function fromText(text: string, shape: Shape, at: Location): unknown {
   if (takes.has('number') && NUMBER.test(trimmed)) return Number(trimmed);
   if (takes.has('boolean') && /^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === 'true';
   const json = takes.has('array') || takes.has('object') ? jsonLike(text) : undefined;
-  if (json === TOO_DEEP) return at.failTooDeep();
   // One object may be a collection of one.
   if (json !== undefined) return plainJson(isJsonObject(json) && !takes.has('object') ? [json] : json, at);
-  if (!takes.has('array')) return text;
-  const parts = splitAtCommas(text);
-  return fromSeveral(at.source === 'header' ? parts.map(part => part.trim()) : parts, shape, at);
+  return takes.has('array') ? fromItems(itemsOf(splitAtCommas(text, at)), shape, at) : text;
 }
 
-/** Converts values of one name, each of which is one item. */
-function fromSeveral(values: readonly Sent[], shape: Shape, at: Location): unknown {
-  if (at.isTooLong(values.length)) return INVALID;
-  return valid(values.map((one, index) => (typeof one === 'string' ? fromText(one, shape.item(index), at) : one)));
-}
-
-const valid = (items: readonly unknown[]): unknown => (items.includes(INVALID) ? INVALID : items);
-
-function fromSent(sent: readonly Sent[], isOneValue: boolean, shape: Shape, at: Location): unknown {
-  const [only, another] = sent;
-  const isText = typeof only === 'string';
-  if (another !== undefined || only === undefined || (isText && !isOneValue)) return fromSeveral(sent, shape, at);
-  // A file by itself may be a collection of one.
-  return isText ? fromText(only, shape, at) : shape.takes.has('array') ? [only] : only;
-}
-
-/** Converts the names below one name to objects and arrays. */
+/** Converts what was sent under a name and below it. A file by itself may be a collection of one. */
 function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
-  if (tree.isLeaf && !tree.isRoot) return fromSent(tree.values, tree.isOneValue, shape, at);
-  if (at.isTooDeep()) return INVALID;
-  // A value must not be lost silently: the schema would never see it.
-  if (tree.hasNameless && !tree.isRoot) return failNameless(at);
-  const isRecord = shape.takes.has('object') && !shape.takes.has('array');
-  if (tree.isRoot || !tree.isArray || isRecord) {
-    const entries = tree.below().map(one => {
-      const { name, shape: inner } = shape.property(one.key) ?? { name: one.key, shape: UNKNOWN };
-      return [name, fromNames(one, inner, at.below(name))] as const;
-    });
-    return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
+  const { values, onlyText, isLeaf } = tree;
+  const { takes } = shape;
+  const isValue = isLeaf && values.length > 0;
+  if (isValue && onlyText !== undefined) return fromText(onlyText, shape, at);
+  if (isValue && values.length === 1 && !takes.has('array')) return values[0];
+  if (isValue || (tree.isArray && (takes.has('array') || !takes.has('object')))) {
+    const items = tree.items(at);
+    return items === INVALID ? INVALID : fromItems(items, shape, at);
   }
-  const indexed = tree.indexed(at);
-  if (indexed === INVALID) return INVALID;
-  const plain = fromSeveral(tree.unindexed, shape, at);
-  if (plain === INVALID || at.isTooLong(tree.unindexed.length + indexed.length)) return INVALID;
-  const below = indexed.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
-  const items = [...(plain as unknown[]), ...below];
-  sentIndexes.set(items, [...tree.unindexed.keys(), ...indexed.map(([index]) => index)]);
-  return valid(items);
+  const entries = tree.below().map(one => {
+    const { name, shape: inner } = shape.property(one.key) ?? { name: one.key, shape: UNKNOWN };
+    return [name, fromNames(one, inner, at.below(name))] as const;
+  });
+  return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
 }
 
-/** Refuses `items[].sku` and `items.sku`: a value must not be lost silently. */
-export const failNameless = (at: Location): Invalid =>
-  at.fail('invalid', 'The names below do not say which item they belong to. Number the items, starting with [0].');
+/** The indexes that were sent for the items of an array: gaps are closed up in it. */
+const sentIndexes = new WeakMap<object, readonly number[]>();
+
+function fromItems(items: readonly IndexedItem[], shape: Shape, at: Location): unknown {
+  if (at.isTooLong(items.length)) return INVALID;
+  const all = items.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
+  sentIndexes.set(
+    all,
+    items.map(([index]) => index),
+  );
+  return all.includes(INVALID) ? INVALID : all;
+}

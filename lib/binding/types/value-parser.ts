@@ -51,9 +51,7 @@ export function valueParserFor<X extends AnyType>(
  * @param inner reads and writes JSON objects by the declared properties of the class, if it has any.
  */
 export function parsableCodec(type: Parsable<unknown>, inner?: ObjectCodec): ScalarCodec {
-  const className = classNameOf(type);
-  const name = className || 'value';
-  const described = `text that ${className || 'this type'} accepts; send a string`;
+  const name = classNameOf(type) || 'value';
   const parse = (text: string): unknown => accepted(type.tryParse(text), `${name}.tryParse`);
   const schema = { type: 'string', title: name };
   return {
@@ -61,7 +59,8 @@ export function parsableCodec(type: Parsable<unknown>, inner?: ObjectCodec): Sca
     json: value => (typeof value === 'string' ? parse(value) : undefined),
     read(value, at) {
       if (typeof value === 'string') return at.failValue(value, name);
-      return inner ? readJson(inner, value, at) : at.failValue(value, name, undefined, described);
+      if (inner) return readJson(inner, value, at);
+      return at.failValue(value, name, undefined, `text that ${name} accepts; send a string`);
     },
     ...(inner ? { schemaOfText: schema } : { write: value => textOf(value, type, name) }),
   };
@@ -75,9 +74,9 @@ function textOf(value: unknown, type: Parsable<unknown>, name: string): unknown 
   const isOwn = typeof type === 'function' && value instanceof (type as abstract new () => object);
   if (!isOwn) return asScalar(value, name);
   if ('toJSON' in value) return value;
-  // The text of every other object is `[object Object]`, or `[object Map]`.
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- it has a text of its own.
-  if (Symbol.toPrimitive in value || value.toString !== Object.prototype.toString) return String(value);
+  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- an object without a text of its own is refused.
+  const text = String(value);
+  if (!text.startsWith('[object ')) return text;
   throw new TypeError(
     `The response has a ${name}, which has no form in JSON: add toString() or toJSON() to ${name}, ` +
       'or pass a converter for it (option converters).',

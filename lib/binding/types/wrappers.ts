@@ -1,7 +1,7 @@
 import { checkOptions, isClass, oneOf } from '../../options/check';
 import type { Codec } from './codec';
 import { isOptional, type AnyType, type Codecs, type Infer, type ValueType } from './property-type';
-import { listRules, type ListRules } from './rule-kinds';
+import { listRules, type ListRules } from './rules';
 import { ruledType, type CommonRules, type RuledType } from './rules';
 
 /**

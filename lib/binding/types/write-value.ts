@@ -1,8 +1,8 @@
-import { isPromise, isThenable } from '../../basics/awaitable';
-import { isExactNumber } from '../../body/content/exact-json';
+import { randomBytes } from 'node:crypto';
+import { isThenable } from '../../basics/awaitable';
+import { ExactNumber, isExactNumber } from '../../body/content/exact-json';
 import { asJson, isJsonObject, type JsonObject, writableValue } from '../reading/json-text';
 import type { AnyCodec, ObjectCodec } from './codec';
-import { WrittenNumber } from './exact-text';
 
 /**
  * Converts a value to what JSON holds for it; null and undefined stay as they are. It gets any value that a handler may
@@ -19,7 +19,7 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       return written(codec.inner, value);
     case 'list':
       if (Array.isArray(value)) return value.map(one => written(codec.item, one));
-      throw refused(`a ${codec.name}`, isPromise(value) ? PROMISE : 'a value that is not an array');
+      throw refused(`a ${codec.name}`, value, 'a value that is not an array');
     case 'object': {
       const object = objectOf(codec, value);
       const json: Record<string, unknown> = {};
@@ -38,39 +38,38 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       const object = objectOf({ name, members: [tag] }, value);
       const branch = branches.get(writableValue(object, tag.property));
       if (branch) return written(branch, object);
-      throw refused(name, `an object whose ${tag.property} is none of ${[...branches.keys()].join(', ')}`);
+      throw refused(name, object, `an object whose ${tag.property} is none of ${[...branches.keys()].join(', ')}`);
     }
     case 'record':
-      if (isJsonObject(value) && !isPromise(value))
+      if (isJsonObject(value) && !isThenable(value))
         return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, written(codec.item, one)]));
-      throw refused(`a ${codec.name}`, isPromise(value) ? PROMISE : 'a value that is not an object');
+      throw refused(`a ${codec.name}`, value, 'a value that is not an object');
     case 'file':
       return value;
     case 'schema':
       // Schemas say what is read, and check nothing that is written. JSON would show a promise as an empty object.
-      if (isUnawaited(value)) throw refused(`a schema of ${codec.name}`, PROMISE);
-      if (Array.isArray(value) && value.some(isUnawaited))
-        throw refused(`a schema of ${codec.name}`, 'a promise in an array: await Promise.all(…) of the array first');
+      for (const one of [value].flat())
+        if (isThenable(one) && !('toJSON' in one)) throw refused(`a schema of ${codec.name}`, one, '');
       return value;
   }
 }
 
-const PROMISE = 'a promise: await it first';
-
-const refused = (declared: string, what: string): TypeError =>
-  new TypeError(`The response is declared as ${declared}, but the handler passed ${what}.`);
+/** @param what the value is, unless it is a promise, also of another library: a query that has not been made. */
+const refused = (declared: string, value: unknown, what: string): TypeError =>
+  new TypeError(
+    `The response is declared as ${declared}, but the handler passed ` +
+      `${isThenable(value) ? 'a promise: await it first' : what}.`,
+  );
 
 function objectOf({ name, members }: Pick<ObjectCodec, 'name' | 'members'>, value: unknown): JsonObject {
   const declared = name === 'object' ? 'an object' : name;
-  if (!isJsonObject(value)) throw refused(declared, 'a value that is not an object');
-  if (typeof value['toJSON'] === 'function') {
-    const json = asJson(value);
-    if (isJsonObject(json)) return json;
-    throw refused(declared, 'an object whose toJSON() returns no object');
-  }
-  const hasNone = (): boolean => members.every(({ property }) => writableValue(value, property) === undefined);
-  if (typeof value['then'] === 'function' && hasNone()) throw refused(declared, PROMISE);
-  return value;
+  if (!isJsonObject(value)) throw refused(declared, value, 'a value that is not an object');
+  const json = asJson(value);
+  if (!isJsonObject(json)) throw refused(declared, undefined, 'an object whose toJSON() returns no object');
+  // An object may have a method `then` and still be what is declared.
+  if (isThenable(json) && members.every(({ property }) => writableValue(json, property) === undefined))
+    throw refused(declared, json, '');
+  return json;
 }
 
 /** @throws TypeError for an object: a handler that passes another value than declared must not expose it. */
@@ -82,5 +81,37 @@ export function asScalar(json: unknown, name: string): unknown {
   throw new TypeError(`The response declares ${name} here, but the handler passed an object.`);
 }
 
-/** Returns true for a promise, also one of another library, such as a query of a database that has not been made. */
-const isUnawaited = (value: unknown): boolean => isThenable(value) && !('toJSON' in value);
+/** Makes a number of JSON of its digits (Node 22 and later). */
+const { rawJSON } = JSON as { readonly rawJSON?: (digits: string) => unknown };
+
+/** Marks the digits of a number in JSON text, where there is no `JSON.rawJSON`. No client knows it. */
+const MARK = randomBytes(16).toString('hex');
+const MARKED = new RegExp(`"${MARK}([-+.eE\\d]+)"`, 'g');
+
+/** A number that `exactText` writes with all its digits. */
+export class WrittenNumber extends ExactNumber {
+  toJSON(): unknown {
+    return rawJSON ? rawJSON(this.value) : `${MARK}${this.value}`;
+  }
+}
+
+/**
+ * Does what `JSON.stringify` does, and writes exact numbers and bigints with their digits.
+ * @param replacer gets such numbers as they are.
+ */
+export function exactText(
+  value: unknown,
+  spaces?: string | number,
+  replacer?: (key: string, value: unknown) => unknown,
+): string | undefined {
+  const replace =
+    replacer &&
+    function (this: Readonly<Record<string, unknown>>, key: string, one: unknown): unknown {
+      const own = this[key];
+      const replaced = replacer.call(this, key, own instanceof WrittenNumber ? own : one);
+      const exact = typeof replaced === 'bigint' ? new WrittenNumber(String(replaced)) : replaced;
+      return exact instanceof WrittenNumber ? exact.toJSON() : exact;
+    };
+  const text = JSON.stringify(value, replace, spaces) as string | undefined;
+  return rawJSON ? text : text?.replace(MARKED, '$1');
+}

@@ -1,12 +1,14 @@
+import { unescape } from 'node:querystring';
 import qs from 'qs';
 import { Problem } from '../../problems/problem';
 
 /**
- * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. `unreadable` marks
- * invalid percent-encoding: the name is decoded as far as possible, and the value is not the one that the client meant.
- * `item` marks the one item of a collection: the name had an index or brackets, which a parser has removed.
+ * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. Marks:
+ * - `unreadable`: invalid percent-encoding. The name is decoded as far as possible, and the value is not the one that
+ *   the client meant.
+ * - `json`: a file of JSON that is read as a field; `file` is its name and size.
  */
-export type Pair = readonly [name: string, value: string, ...mark: readonly ('unreadable' | 'item')[]];
+export type Pair = readonly [name: string, value: string, mark?: 'unreadable' | 'json', file?: string];
 
 /** Makes the 413 problem of a form with more fields than the limit. */
 export const tooManyFields = (limit: number): Problem =>
@@ -55,10 +57,5 @@ function isDecodable(part: string): boolean {
   }
 }
 
-/** Decodes as far as possible, with replacement characters for the rest. */
-function leniently(text: string): string {
-  const bytes = text
-    .replaceAll('+', ' ')
-    .replaceAll(/(?:%[\da-f]{2})+/gi, run => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
-  return bytes.replaceAll(/%(?![\da-f]{2})/gi, '\ufffd');
-}
+/** Decodes as far as possible, with replacement characters for bytes that are no text. */
+const leniently = (text: string): string => unescape(text.replaceAll('+', ' '));

@@ -3,9 +3,10 @@ import { Readable, type Writable } from 'node:stream';
 import multer from 'multer';
 import { recovering } from '../../basics/awaitable';
 import { Problem } from '../../problems/problem';
-import { bodyTooLarge, isCoded } from '../content/decode';
+import { bodyTooLarge, decodedText, isCoded } from '../content/decode';
 import { boundaryOf, isJsonType } from '../content/media-type';
-import { FormFields, malformed, overLimit, quotedName, type Form, type FormOptions } from './form';
+import type { Pair } from '../content/urlencoded';
+import { malformed, overLimit, quotedName, type Form, type FormOptions } from './form';
 
 /**
  * Parses multipart/form-data (RFC 7578).
@@ -30,34 +31,38 @@ export async function readForm(
 /** Bytes of a form without a part, beside its boundary: the dashes around that, and a line break before and after. */
 const EMPTY_FORM = 8;
 
+/** Bytes of memory that a part takes beside its texts. */
+const PART_BYTES = 200;
+
 type File = Express.Multer.File;
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
+type Done<R> = (error?: unknown, result?: R) => void;
 
 /**
  * The reading of one form. Multer stores the files and counts everything; the fields are taken from its parser, busboy,
  * as flat pairs, because the `req.body` that multer builds folds `a[0][b]` and loses the order.
  */
 class FormReading {
-  private readonly fields: FormFields;
-  private stream: Readable | undefined;
-  private busboy: Writable | undefined;
+  /** In the order in which they begin. */
+  private readonly fields: Pair[] = [];
+  private fieldsBytes = 0;
   private bytes = 0;
   private parts = 0;
+  private stream: Readable | undefined;
+  private busboy: Writable | undefined;
   /** The file that busboy has emitted last, which is the one that multer asks about. */
-  private opening = { isDropped: false };
+  private opening: Readable | undefined;
 
   constructor(
     private readonly boundary: string,
     private readonly req: Request,
     private readonly options: FormOptions,
     private readonly reject: (error: Error) => void,
-  ) {
-    this.fields = new FormFields(options);
-  }
+  ) {}
 
   read(chunks: AsyncIterable<Buffer>, resolve: (form: Form) => void): void {
-    const stream = Readable.from(this.untilEnd(chunks));
-    this.stream = stream.on('error', this.refuse);
+    const stream = Readable.from(this.untilEnd(chunks)).on('error', this.refuse);
+    this.stream = stream;
     // Always quoted: busboy does not accept an unquoted boundary with `=`.
     const type = `multipart/form-data; boundary="${this.boundary.replace(/["\\]/g, '\\$&')}"`;
     // Multer reads the headers of the request, and sets the files on it.
@@ -66,30 +71,28 @@ class FormReading {
     const { preservePath = false, defParamCharset = 'utf8', defCharset, limits } = this.options;
     // Multer's declarations lack two of these.
     const options = {
-      ...{ limits, preservePath, defParamCharset, defCharset, storage: this.storage },
-      fileFilter: (_request: Request, file: File, decide: multer.FileFilterCallback) => {
-        this.filter(file, decide as Parameters<FormReading['filter']>[1]);
-      },
+      ...{ limits, preservePath, defParamCharset, defCharset, storage: this.storage, fileFilter: this.filter },
       streamHandler: (_request: Request, busboy: Writable) => {
         this.listen(busboy);
         stream.pipe(busboy);
       },
-    };
+    } as multer.Options;
     multer(options).any()(request, undefined as never, (error?: unknown) => {
-      // Multer leaves a form alone if it cannot read the content type: one with a tab in its boundary, say.
-      if (!this.busboy)
-        this.refuse(malformed('The multipart form has a boundary with characters that are not allowed.', error));
-      else if (error) this.refuse(error);
-      // Busboy skips a part if blanks follow its boundary, or it has no name: a handler would run with nothing.
-      else if (this.parts === 0 && this.bytes > this.boundary.length + EMPTY_FORM)
-        this.refuse(
-          malformed(
-            'The multipart form has content, and no part that can be read. Send a line break behind each boundary, ' +
-              'and Content-Disposition: form-data; name="…" with each part.',
-          ),
-        );
-      else resolve({ fields: this.fields.pairs, files: request.files.filter(file => !this.isField(file)) });
+      const reason = this.unreadable() ?? error;
+      if (reason) this.refuse(reason);
+      else resolve({ fields: this.fields, files: request.files });
     });
+  }
+
+  private unreadable(): Problem | undefined {
+    // Multer leaves a form alone if it cannot read the content type: one with a tab in its boundary, say.
+    if (!this.busboy) return malformed('The multipart form has a boundary with characters that are not allowed.');
+    // Busboy skips a part if blanks follow its boundary, or it has no name: a handler would run with nothing.
+    if (this.parts > 0 || this.bytes <= this.boundary.length + EMPTY_FORM) return undefined;
+    return malformed(
+      'The multipart form has content, and no part that can be read. Send a line break behind each boundary, ' +
+        'and Content-Disposition: form-data; name="…" with each part.',
+    );
   }
 
   /**
@@ -122,34 +125,60 @@ class FormReading {
       });
     // Multer's own listener would nest the fields, and for `x[4294967294]` and `x[b]` walk over four billion holes.
     busboy.removeAllListeners('field');
-    busboy.on('field', (...field: Parameters<FormFields['add']>) => {
-      this.parts++;
+    busboy.on('field', (...field: Parameters<FormReading['takeField']>) => {
       this.attempt(() => {
-        this.fields.add(...field);
+        this.takeField(...field);
       });
     });
     // Before multer's listener, which asks about this file.
     busboy.prependListener('file', (...file: Parameters<FormReading['watch']>) => {
-      this.parts++;
       this.attempt(() => {
         this.watch(...file);
       });
     });
   }
 
+  /** Takes the name of a part, undefined if it has none, and memory for what else is known of it. */
+  private begin(name: string | undefined, ...others: readonly string[]): string {
+    const { limits, takePart } = this.options;
+    this.parts++;
+    if (name === undefined) throw malformed('The multipart form is malformed: Field name missing.');
+    if (name.length > (limits.fieldNameSize ?? Infinity)) throw overLimit('fieldNameSize', this.options);
+    takePart?.(Buffer.byteLength([name, ...others].join('')) + PART_BYTES);
+    // The escapes of browsers (HTML Standard, 4.10.22.8), which multer undoes for files.
+    return name.replace(/%0A|%0D|%22/gi, decodeURIComponent);
+  }
+
+  private takeField(sent: string | undefined, value: string | undefined, info: { valueTruncated: boolean }): void {
+    const name = this.begin(sent, value ?? '');
+    if (info.valueTruncated) throw overLimit('fieldSize', this.options, name);
+    if (value === undefined)
+      throw malformed(`The form field ${quotedName(name)} is in a charset that is not supported; send UTF-8.`);
+    this.count(Buffer.byteLength(name + value));
+    this.fields.push([name, value]);
+  }
+
+  /** Counts the bytes of all fields together. */
+  private count(bytes: number): void {
+    const { fieldsBytes = Infinity } = this.options;
+    this.fieldsBytes += bytes;
+    if (this.fieldsBytes > fieldsBytes)
+      throw new Problem('body-too-large', `The fields of the form are together larger than ${fieldsBytes} bytes.`);
+  }
+
   private watch(sent: string | undefined, stream: Readable, info: { filename?: string; mimeType: string }): void {
     const { filename = '', mimeType } = info;
-    const opening: FormReading['opening'] = { isDropped: false };
-    this.opening = opening;
     // A storage may destroy a file that it cannot store.
-    stream.on('error', this.refuse);
-    const name = this.fields.begin(sent, filename, mimeType);
+    this.opening = stream.on('error', this.refuse);
+    const name = this.begin(sent, filename, mimeType);
     stream.once('limit', () => {
-      if (!opening.isDropped) this.refuse(overLimit('fileSize', this.options, name));
+      this.refuse(overLimit('fileSize', this.options, name));
     });
-    // Busboy takes content without a file name for a file if its type is `application/octet-stream`, and multer drops
-    // it, so that a handler would run without what the client has sent.
-    if (filename === '' && this.options.parts.takesFile(name))
+    if (filename !== '') {
+      if (this.isField(name, mimeType)) this.readField(name, filename, stream);
+    } else if (this.options.parts.takesFile(name))
+      // Busboy takes content without a file name for a file if its type is `application/octet-stream`, and multer
+      // drops it, so that a handler would run without what the client has sent.
       stream.once('data', () => {
         this.refuse(
           malformed(
@@ -160,48 +189,67 @@ class FormReading {
       });
   }
 
-  /** Decides whether multer stores a file. The size of one that is dropped is not limited. */
-  private filter(file: File, decide: (error: unknown, accepted?: boolean) => void): void {
-    const { opening } = this;
-    const { parts, fileFilter } = this.options;
-    const isTaken = this.isField(file) || parts.takesFile(file.fieldname);
-    const settle = this.reporting<boolean>((error, accepted = false) => {
-      opening.isDropped = !accepted;
-      decide(error, accepted);
-    });
-    if (!isTaken || !fileFilter || this.isField(file)) settle(null, isTaken);
-    else this.attempt(() => fileFilter(this.req, file, settle), settle);
+  private isField(name: string, type: string): boolean {
+    return isJsonType(type.toLowerCase()) && this.options.parts.takesJson(name);
   }
 
-  /** The storage that multer uses: a file of JSON may become a field. */
+  /** Reads a file as a field. It takes its place at once: busboy goes on to later fields before this one is read. */
+  private readField(name: string, filename: string, stream: Readable): void {
+    const place = this.fields.push([name, '']) - 1;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    stream.on('data', (chunk: Buffer) => {
+      this.attempt(() => {
+        size += chunk.length;
+        if (size > (this.options.limits.fieldSize ?? Infinity)) throw overLimit('fieldSize', this.options, name);
+        this.count(chunk.length);
+        this.options.takePart?.(chunk.length);
+        chunks.push(chunk);
+      });
+    });
+    stream.on('end', () => {
+      this.attempt(() => {
+        this.fields[place] = [name, decodedText(Buffer.concat(chunks)), 'json', JSON.stringify([filename, size])];
+      });
+    });
+  }
+
+  /** Decides whether multer stores a file. The size of one that is dropped is not limited. */
+  private readonly filter = (_request: Request, file: File, decide: Done<boolean>): void => {
+    const { opening } = this;
+    const { parts, fileFilter } = this.options;
+    const isField = this.isField(file.fieldname, file.mimetype);
+    const settle = this.reporting<boolean>((error, accepted = false) => {
+      if (!accepted && !isField) opening?.removeAllListeners('limit');
+      decide(error, accepted);
+    });
+    const isTaken = !isField && parts.takesFile(file.fieldname);
+    if (!isTaken || !fileFilter) settle(null, isTaken);
+    else this.attempt(() => fileFilter(this.req, file, settle), settle);
+  };
+
+  /** The storage that multer uses. */
   private get storage(): multer.StorageEngine {
     const { storage } = this.options;
     return {
       _handleFile: (_request, file, done) => {
         const stored = this.reporting(done);
-        const toField = (): Promise<void> =>
-          this.fields.addFile(file).then(() => {
-            stored(null);
-          });
-        this.attempt(this.isField(file) ? toField : () => storage._handleFile(this.req, file, stored), stored);
+        this.attempt(() => {
+          storage._handleFile(this.req, file, stored);
+        }, stored);
       },
       _removeFile: (_request, file, done) => {
-        if (this.isField(file)) done(null);
-        else storage._removeFile(this.req, file, done);
+        storage._removeFile(this.req, file, done);
       },
     };
   }
 
   /** Refuses the form by an error before multer hears of it. */
-  private reporting<R>(done: (error?: unknown, result?: R) => void): (error?: unknown, result?: R) => void {
+  private reporting<R>(done: Done<R>): Done<R> {
     return (error, result) => {
       if (error) this.refuse(error);
       done(error, result);
     };
-  }
-
-  private isField({ fieldname, mimetype }: File): boolean {
-    return isJsonType(mimetype.toLowerCase()) && this.options.parts.takesJson(fieldname);
   }
 
   /**

@@ -10,8 +10,12 @@ export const readElsewhere = (): Error =>
       'the body, or set req.rawBody to the bytes.',
   );
 
-/** Returns true if another reader has the stream: it flows, or is about to, to listeners of other code. */
+/**
+ * Returns true if another reader has the stream: it flows, or is about to, to listeners of other code, or node decodes
+ * what is read.
+ */
 export function isReadElsewhere(req: IncomingMessage): boolean {
+  if (req.readableEncoding) return true;
   return req.readableFlowing === true || req.listenerCount('data') > 0 || req.listenerCount('readable') > 0;
 }
 
@@ -21,21 +25,17 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
   return headers['transfer-encoding'] === undefined && length !== undefined ? Number(length) : undefined;
 }
 
-/** @throws a 413 problem for a body whose declared length is over the limit. */
-export function checkDeclaredLength(req: IncomingMessage, limit: number): void {
-  if ((declaredLength(req) ?? 0) > limit) throw bodyTooLarge(limit);
-}
-
 /**
  * Yields the chunks of a body as they arrive. The last byte is yielded, and stays in the stream: a stream that has
  * ended and is empty emits `end` in the next tick, and then nothing can be put back.
  * @param limit bytes.
- * @throws a 413 problem at the first byte over the limit; ClientGone when the client disconnects before the body is
- * complete; Error when another reader takes bytes, or has let node decode them.
+ * @throws a 413 problem at the first byte over the limit, or at once where the client declares more; ClientGone when
+ * the client disconnects before the body is complete; Error when another reader takes bytes.
  */
 export async function* chunksOf(req: IncomingMessage, limit: number): AsyncGenerator<Buffer, void> {
   // Adapters of serverless platforms set `req.complete` before the body is there, or never.
   const declared = declaredLength(req);
+  if ((declared ?? 0) > limit) throw bodyTooLarge(limit);
   let size = 0;
   let last: Buffer | undefined;
   for (;;) {
@@ -45,12 +45,7 @@ export async function* chunksOf(req: IncomingMessage, limit: number): AsyncGener
       throw readElsewhere();
     }
     if (req.destroyed) throw new ClientGone();
-    const chunk = req.read() as Buffer | string | null;
-    if (typeof chunk === 'string')
-      throw new Error(
-        'bindonce: an earlier middleware has called req.setEncoding(), so the bytes of the body cannot be read. ' +
-          'Remove that call, or mount bindonce before that middleware.',
-      );
+    const chunk = req.read() as Buffer | null;
     size += chunk?.length ?? 0;
     if (size > limit) throw bodyTooLarge(limit);
     last = chunk?.subarray(-1) ?? last;

@@ -6,127 +6,132 @@ import { buffer } from 'node:stream/consumers';
 import type { Awaitable } from '../../basics/awaitable';
 import { ClientGone } from '../../http/exchange-end';
 import { onDisk, unnamedFile } from '../spool/temporary-folder';
+import { filesHeldIn, type Holding } from './holding';
 
 /**
  * The body of one request.
  * - `none`: the request has no body.
- * - `bytes`, `file`: the whole body, in memory or on disk; `coding` is the content coding that is still to be undone.
+ * - `bytes`: the whole body; `coding` is the content coding that is still to be undone.
  * - `parsed`: an earlier parser has used up the stream; this is what it left.
  */
 export type Received =
   | { readonly kind: 'none' }
-  | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly coding: string | undefined }
-  | { readonly kind: 'file'; readonly spool: Spool; readonly coding: string | undefined }
+  | { readonly kind: 'bytes'; readonly bytes: BodyBytes; readonly coding: string | undefined }
   | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
 
-/** A body whose bytes are known. */
-export type ReceivedBytes = Extract<Received, { kind: 'bytes' | 'file' }>;
+/** Bytes of a body that are kept in memory; a longer one goes to a file. */
+export const IN_MEMORY = 1_048_576;
 
-/** Bytes that are read from a file at once: as a reader takes them, and where all are read. */
-const PIECE = 65_536;
-const LONG_PIECE = 262_144;
+/** Chunks that are kept apart; more are joined, since each takes memory besides its bytes. */
+const MOST_CHUNKS = 1_000;
 
-/** A body that is too large for memory, in a file without a name: the system frees it when this process ends. */
-export class Spool {
+/** Bytes that are read from a file at once. */
+const PIECE = 262_144;
+
+/** The bytes of one body: in memory, or in a file without a name, which the system frees when this process ends. */
+export class BodyBytes {
   /** In bytes. */
   size = 0;
+  private chunks: Buffer[] = [];
+  private file: FileHandle | undefined;
   private isOpen = true;
 
-  private constructor(private readonly file: FileHandle) {}
+  /** @param isLong whether the bytes go to a file from the first on. */
+  constructor(private readonly isLong = false) {}
 
-  /** @throws a 507 or 503 problem. */
-  static async open(): Promise<Spool> {
-    return new Spool(await unnamedFile(tmpdir()));
+  static of(bytes: Buffer): BodyBytes {
+    const all = new BodyBytes();
+    all.chunks.push(bytes);
+    all.size = bytes.length;
+    return all;
   }
 
-  /** @throws a 507 or 503 problem when the disk does not take the bytes. */
-  async write(bytes: Buffer): Promise<void> {
-    await onDisk(() => this.file.appendFile(bytes));
-    this.size += bytes.length;
+  /** @throws a 503 or 507 problem when memory or disk do not take the bytes; ClientGone when the exchange is over. */
+  async add(chunk: Buffer, holding: Holding): Promise<void> {
+    this.size += chunk.length;
+    if (this.size <= IN_MEMORY && !this.isLong) {
+      holding.take(chunk.length, 'memory');
+      if (this.chunks.push(chunk) === MOST_CHUNKS) this.chunks = [Buffer.concat(this.chunks)];
+      return;
+    }
+    if (!this.file) holding.giveBack();
+    const file = (this.file ??= await unnamedFile(tmpdir()));
+    for (const part of [...this.chunks.splice(0), chunk]) {
+      holding.take(part.length, filesHeldIn(tmpdir()));
+      await onDisk(() => file.appendFile(part));
+    }
   }
 
-  /**
-   * Reads at most so many bytes synchronously, usually from the system's cache, since the file has just been written.
-   * @throws Error when the request is over; the error of the system when the disk fails.
-   */
-  read(position: number, length: number): Buffer {
-    if (!this.isOpen)
-      throw new Error(
-        'bindonce: this body was removed when its request was over. Read it before the response is sent.',
-      );
-    const piece = Buffer.allocUnsafe(length);
-    return piece.subarray(0, readSync(this.file.fd, piece, 0, length, position));
+  /** Returns the bytes if they are in memory. */
+  inMemory(): Buffer | undefined {
+    if (this.chunks.length > 1) this.chunks = [Buffer.concat(this.chunks)];
+    return this.chunks[0];
+  }
+
+  all(): Awaitable<Buffer> {
+    return this.inMemory() ?? buffer(this.pieces());
   }
 
   /** Yields all bytes. @throws a 503 problem when the disk fails; ClientGone when the request is over. */
-  async *chunks(): AsyncGenerator<Buffer, void> {
-    for (let position = 0; position < this.size;) {
-      if (!this.isOpen) throw new ClientGone();
-      const piece = Buffer.allocUnsafe(Math.min(LONG_PIECE, this.size - position));
-      const { bytesRead } = await onDisk(() => this.file.read(piece, 0, piece.length, position));
-      position += bytesRead;
-      yield piece.subarray(0, bytesRead);
-    }
+  async *pieces(): AsyncGenerator<Buffer, void> {
+    const { file } = this;
+    if (!file) yield* this.chunks;
+    else
+      for (let position = 0; position < this.size;) {
+        if (!this.isOpen) throw new ClientGone();
+        const piece = Buffer.allocUnsafe(Math.min(PIECE, this.size - position));
+        const { bytesRead } = await onDisk(() => file.read(piece, 0, piece.length, position));
+        position += bytesRead;
+        yield piece.subarray(0, bytesRead);
+      }
+  }
+
+  /** Puts the bytes back for readers that follow. The stream still holds the last one, which keeps it from ending. */
+  putBack(req: IncomingMessage): void {
+    const bytes = this.inMemory();
+    if (bytes) {
+      req.read();
+      req.unshift(bytes);
+    } else if (this.file) this.putBackFile(req, this.file);
+  }
+
+  /** As the stream is read, the bytes that are wanted go in front of the last one. */
+  private putBackFile(req: IncomingMessage, { fd }: FileHandle): void {
+    const readFromStream = Reflect.get(req, 'read') as (size?: number) => unknown;
+    const read = (size?: number): unknown => readFromStream.call(req, size);
+    let position = 0;
+    req.read = (size?: number): unknown => {
+      const left = this.size - 1 - position;
+      if (size === 0 || left <= 0) return read(size);
+      try {
+        if (!this.isOpen)
+          throw new Error(
+            'bindonce: this body was removed when its request was over. Read it before the response is sent.',
+          );
+        // From the system's cache, usually: the file has just been written.
+        const piece = Buffer.allocUnsafe(Math.min(size ?? PIECE, left));
+        const length = readSync(fd, piece, 0, piece.length, position);
+        position += length;
+        req.unshift(piece.subarray(0, length));
+      } catch (error) {
+        req.destroy(error as Error);
+        return null;
+      }
+      // A reader may wait for this event after each piece; node emits it for what comes from the connection only.
+      if (req.listenerCount('readable') > 0) setImmediate(() => req.emit('readable'));
+      return read(Math.min(size ?? PIECE, req.readableLength));
+    };
+    req.setEncoding = () => {
+      throw new Error(
+        'bindonce: req.setEncoding() cannot be used for a body of more than 1 MiB, which comes back from a file. ' +
+          'Decode it by new TextDecoderStream(), or read it by express.text().',
+      );
+    };
   }
 
   /** Never rejects, since nothing can be done about an error. */
   async close(): Promise<void> {
     this.isOpen = false;
-    await this.file.close().catch(() => undefined);
+    await this.file?.close().catch(() => undefined);
   }
-}
-
-/** Returns all the bytes of a received body. */
-export function allBytes(received: ReceivedBytes): Awaitable<Buffer> {
-  return received.kind === 'file' ? buffer(received.spool.chunks()) : received.bytes;
-}
-
-/** Yields the bytes of a received body, piece by piece. */
-export async function* openReceived(received: ReceivedBytes): AsyncGenerator<Buffer, void> {
-  if (received.kind === 'file') yield* received.spool.chunks();
-  else yield received.bytes;
-}
-
-/** Returns the bytes that count towards a limit: none for what an earlier parser left, which has a limit of its own. */
-export function sizeOf(received: Received): number {
-  if (received.kind === 'bytes') return received.bytes.length;
-  return received.kind === 'file' ? received.spool.size : 0;
-}
-
-/** Puts a body back for the readers that follow. The stream still holds the last byte, which keeps it from ending. */
-export function putBack(req: IncomingMessage, received: ReceivedBytes): void {
-  if (received.kind === 'file') {
-    putBackFile(req, received.spool);
-  } else {
-    req.read();
-    req.unshift(received.bytes);
-  }
-}
-
-/** Puts a body back from a file: as it is read, the bytes that are wanted go in front of the last one. */
-function putBackFile(req: IncomingMessage, spool: Spool): void {
-  const readFromStream = Reflect.get(req, 'read') as (size?: number) => unknown;
-  const read = (size?: number): unknown => readFromStream.call(req, size);
-  let position = 0;
-  req.read = (size?: number): unknown => {
-    const left = spool.size - 1 - position;
-    if (size === 0 || left <= 0) return read(size);
-    try {
-      const piece = spool.read(position, Math.min(size ?? PIECE, left));
-      position += piece.length;
-      req.unshift(piece);
-    } catch (error) {
-      req.destroy(error as Error);
-      return null;
-    }
-    // A reader may wait for this event after each piece; node emits it for what comes from the connection only.
-    if (req.listenerCount('readable') > 0) setImmediate(() => req.emit('readable'));
-    return read(Math.min(size ?? PIECE, req.readableLength));
-  };
-  req.setEncoding = () => {
-    throw new Error(
-      'bindonce: req.setEncoding() cannot be used for a body of more than 1 MiB, which comes back from a file. ' +
-        'Decode it by new TextDecoderStream(), or read it by express.text().',
-    );
-  };
 }

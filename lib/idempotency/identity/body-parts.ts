@@ -6,12 +6,11 @@ import objectHash from 'object-hash';
 import { sha256 } from '../../basics/bytes';
 import { decodedText, isCoded } from '../../body/content/decode';
 import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
-import { fileOf } from '../../body/form/form';
 import { readForm } from '../../body/form/read-form';
 import { formLeftAsText } from '../../body/left-behind';
 import { receive } from '../../body/receive';
 import { Holding } from '../../body/stream/holding';
-import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
+import { IN_MEMORY, type BodyBytes, type Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder, parsedParts } from './canonical';
 
@@ -47,31 +46,28 @@ export async function bodyParts(
     const { files } = received;
     return files.length === 0 ? parts : [...parts, await hashOfLeftFiles(files, includeFileContents)];
   }
-  const { coding = '' } = received;
+  const { bytes, coding = '' } = received;
   switch (kind) {
     case 'multipart': {
-      const hash = await hashOfForm(received, req, includeFileContents);
+      const hash = await hashOfForm(bytes, req, includeFileContents);
       // A client chooses a new boundary for each attempt: neither media type nor bytes take part if the form tells all.
       if (hash?.isExact) return [kind, coding, hash.text];
-      return [kind, coding, hash?.text ?? 'unreadable', ...(await bytesParts(received, mediaType))];
+      return [kind, coding, hash?.text ?? 'unreadable', ...(await bytesParts(bytes, mediaType))];
     }
     case 'urlencoded':
-      return [kind, coding, mediaType.parameters['charset'] ?? 'utf-8', ...(await urlEncodedParts(received))];
+      return [kind, coding, mediaType.parameters['charset'] ?? 'utf-8', ...(await urlEncodedParts(bytes))];
     case 'json':
     case 'other':
-      return ['bytes', coding, ...(await bytesParts(received, mediaType))];
+      return ['bytes', coding, ...(await bytesParts(bytes, mediaType))];
   }
 }
-
-/** Most bytes of JSON that is compared by value. */
-const MOST_JSON = 1_048_576;
 
 /** Returns the value of JSON as text; undefined for JSON that is compared by its bytes, or by what a parser left. */
 function valueOf(received: Exclude<Received, { kind: 'none' }>, mediaType: MediaType): string | undefined {
   try {
     if (received.kind === 'parsed') return canonicalValue(received.body);
-    if (received.kind === 'file' || received.bytes.length > MOST_JSON || isCoded(received.coding)) return undefined;
-    return canonicalJson(decodedText(received.bytes, mediaType));
+    const bytes = received.bytes.size <= IN_MEMORY ? received.bytes.inMemory() : undefined;
+    return bytes && !isCoded(received.coding) ? canonicalJson(decodedText(bytes, mediaType)) : undefined;
   } catch {
     return undefined;
   }
@@ -82,10 +78,10 @@ const typeParts = ({ type, parameters }: MediaType): string[] => [type, ...Objec
 /** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
 const SHORT = 4_096;
 
-async function bytesParts(received: ReceivedBytes, mediaType: MediaType): Promise<readonly string[]> {
-  return received.kind === 'bytes' && received.bytes.length <= SHORT
-    ? [...typeParts(mediaType), 'content', received.bytes.toString('latin1')]
-    : [...typeParts(mediaType), 'digest', await digestOf(openReceived(received))];
+async function bytesParts(bytes: BodyBytes, mediaType: MediaType): Promise<readonly string[]> {
+  return bytes.size <= SHORT
+    ? [...typeParts(mediaType), 'content', (await bytes.all()).toString('latin1')]
+    : [...typeParts(mediaType), 'digest', await digestOf(bytes.pieces())];
 }
 
 /** Returns the hash of bytes, in hexadecimal. */
@@ -101,10 +97,9 @@ async function digestOf(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promi
  */
 const MOST_BYTES = 262_144;
 
-async function urlEncodedParts(received: ReceivedBytes): Promise<readonly string[]> {
-  const isShort = sizeOf(received) <= MOST_BYTES;
-  const pairs = isShort ? pairsInOrder((await allBytes(received)).toString('latin1')) : undefined;
-  return pairs ? ['pairs', ...pairs] : ['bytes', await digestOf(openReceived(received))];
+async function urlEncodedParts(bytes: BodyBytes): Promise<readonly string[]> {
+  const pairs = bytes.size <= MOST_BYTES ? pairsInOrder((await bytes.all()).toString('latin1')) : undefined;
+  return pairs ? ['pairs', ...pairs] : ['bytes', await digestOf(bytes.pieces())];
 }
 
 /**
@@ -119,10 +114,10 @@ const INEXACT = /[\ufffd\p{Surrogate}]/u;
  * characters or a field of more than 10 MiB. It is not refused here: a later parser may accept it.
  * @throws a 503 problem when the process cannot hold its fields.
  */
-async function hashOfForm(received: ReceivedBytes, req: IncomingMessage, withContents: boolean) {
+async function hashOfForm(bytes: BodyBytes, req: IncomingMessage, withContents: boolean) {
   const holding = new Holding();
   try {
-    const form = await readForm(openReceived(received), req, {
+    const form = await readForm(bytes.pieces(), req, {
       storage: measuring(withContents),
       parts: { takesFile: () => true, takesJson: () => true },
       preservePath: true,
@@ -134,11 +129,8 @@ async function hashOfForm(received: ReceivedBytes, req: IncomingMessage, withCon
         holding.take(bytes, 'memory');
       },
     });
-    const pairs = form.fields.map(field => {
-      const file = fileOf(field);
-      // A handler can tell a file from a field.
-      return [field[0], file ? JSON.stringify([file.originalname, file.size, field[1]]) : `=${field[1]}`] as const;
-    });
+    // A handler can tell a file from a field.
+    const pairs = form.fields.map(([name, value, , file = '']) => [name, `${file}=${value}`] as const);
     const [fields, files] = [inNameOrder(pairs).flat(), fileParts(form.files)];
     return { text: hashOf(fields, files), isExact: ![...fields, ...files].some(text => INEXACT.test(text)) };
   } catch (error) {

@@ -14,11 +14,7 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
   if (lines.length > 1)
     throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
   const key = keyIn(lines);
-  if (isBlank(key))
-    throw new Problem(
-      'key-missing',
-      `Send the ${headerName} header: a new value for each operation, and the same value with each retry of it.`,
-    );
+  if (isBlank(key)) throw keyMissing(headerName);
   // Not pattern.test(), since a pattern with the `g` or `y` flag remembers where that stopped the last time.
   if (pattern && key.search(pattern) < 0)
     // The value is not repeated: as in other headers with `key` in their name, it may be a credential.
@@ -28,6 +24,12 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
     );
   return key;
 }
+
+export const keyMissing = (headerName: string): Problem =>
+  new Problem(
+    'key-missing',
+    `Send the ${headerName} header: a new value for each operation, and the same value with each retry of it.`,
+  );
 
 /** Returns true when there is no key, or a blank one. Several keys do not count as missing. */
 export function isKeyMissing(req: IncomingMessage, headerName: string): boolean {

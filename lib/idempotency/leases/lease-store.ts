@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
+import type { RunFacts, RunPage, RunQuery, RunRecord } from './runs';
 
 /**
  * The answer to an attempt to acquire a lease.
@@ -15,53 +15,6 @@ export type Acquisition =
   | { readonly kind: 'running'; readonly token: string; readonly msLeft: number }
   | { readonly kind: 'done'; readonly token: string }
   | { readonly kind: 'unknown'; readonly token: string };
-
-/** What is known of a request when it asks to run; a store may keep it for its operators. */
-export interface RunFacts {
-  /** Milliseconds for which a run is `unknown` whose lease ends without a record; absent: it is free at once. */
-  readonly keepUnknown?: number;
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  /** The key, hashed with the `salt()` of the store; absent for a store without one. */
-  readonly keyHash?: string;
-  /** The same of what `scope` returns; absent for requests without a scope, too. */
-  readonly callerHash?: string;
-  /** When the request came, in milliseconds since 1970. */
-  readonly created: number;
-}
-
-/** What is known of a request before its key and its caller are hashed. */
-export interface RunDetails extends Omit<RunFacts, 'keyHash' | 'callerHash'> {
-  readonly key: string;
-  readonly scope: string | undefined;
-}
-
-/** @param salt undefined for a store that keeps none: it is told no hashes. */
-export function factsOf({ key, scope, ...facts }: RunDetails, salt: string | undefined): RunFacts {
-  if (salt === undefined) return facts;
-  const keyHash = saltedHash(key, salt);
-  return scope === undefined ? { ...facts, keyHash } : { ...facts, keyHash, callerHash: saltedHash(scope, salt) };
-}
-
-/** Hashes a key or a caller: keys are often order numbers, which a plain hash would give away. */
-export const saltedHash = (text: string, salt: string): string =>
-  createHmac('sha256', salt).update(text).digest('base64url');
-
-/** What a store tells its operators of one run. */
-export interface RunRecord extends Pick<RunFacts, 'method' | 'path' | 'created'> {
-  readonly cacheKey: string;
-  readonly state: 'running' | 'done' | 'unknown';
-  /** When the lease or the record ends, in milliseconds since 1970. */
-  readonly ends: number;
-}
-
-/** Which runs are asked for; `after` is where the last answer ended. */
-export interface RunQuery extends Partial<Pick<RunFacts, 'path' | 'keyHash' | 'callerHash'>> {
-  readonly state?: RunRecord['state'];
-  readonly after?: string;
-  readonly limit: number;
-}
 
 /**
  * The right to run: each key has at most one holder at a time. Every method is ONE atomic step, and may be repeated
@@ -84,9 +37,10 @@ export interface LeaseStore {
   /**
    * Turns the lease, or what is unknown of the run of this token, into a record that it is done, kept for `ms`
    * milliseconds.
+   * @param status of its response, for `list` and `get`; absent if there is none to keep.
    * @returns false, and changes nothing, when another token has taken the lease since.
    */
-  complete(key: string, token: string, ms: number): boolean | Promise<boolean>;
+  complete(key: string, token: string, ms: number, status?: number): boolean | Promise<boolean>;
   /**
    * Gives up the lease or the record of this token, or what is unknown of its run.
    * @returns false, and changes nothing, when it is not this token's.
@@ -109,7 +63,7 @@ export interface LeaseStore {
    */
   salt?(): string | Promise<string>;
   /** Optional: returns runs, the newest first. */
-  list?(query: RunQuery): Promise<{ readonly items: readonly RunRecord[]; readonly after?: string }>;
+  list?(query: RunQuery): Promise<RunPage>;
   /** Optional: returns the run of a key. */
   get?(key: string): Promise<RunRecord | undefined>;
 }

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryBound } from '../../basics/process';
 import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
 import type { Acquisition, LeaseStore } from './lease-store';
 import { localRun } from './local-runs';
+import { isAskedFor, pageOf, type RunFacts, type RunPage, type RunQuery, type RunRecord } from './runs';
 import { Watchers } from './waiting';
 
 /** A lease, or the record of a run that is done. */
@@ -11,12 +14,18 @@ interface Lease {
   readonly isDone: boolean;
   /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
   readonly expires: number;
+  readonly status?: number;
+  readonly about?: RunFacts;
+  /** The place in a list: a number that grows with each run. */
+  readonly order: number;
 }
 
 /** Keys that each new key is the occasion to look at; expired ones among them are forgotten. */
 const LOOKED_AT = 4;
 /** The same when all keys are in use. */
 const LOOKED_AT_IF_FULL = 1_000;
+/** Keys that a list looks at in one turn of the event loop. */
+const LISTED_AT_ONCE = 1_000;
 /** From this part of the keys on, the process is warned. */
 const NEARLY_FULL = 0.8;
 
@@ -44,33 +53,36 @@ export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
 class MemoryLeases implements LeaseStore {
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
+  private readonly hashSalt = randomUUID();
+  private runs = 0;
   /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
   private round = this.leases.keys();
 
   constructor(private readonly maxKeys: number) {}
 
   /** @throws Error for a new key when there are too many. */
-  acquire(key: string, token: string, ms: number): Acquisition {
+  acquire(key: string, token: string, ms: number, about?: RunFacts): Acquisition {
     const lease = this.live(key);
     if (lease?.isDone) return { kind: 'done', token: lease.token };
     if (lease && lease.token !== token)
       return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
-    if (!this.leases.has(key)) this.makeRoom();
-    this.put(key, token, false, ms);
+    // A key that has expired gets a new place: the newest are the last of the map.
+    if (!lease && !this.leases.delete(key)) this.makeRoom();
+    this.put(key, token, false, ms, lease, about);
     return { kind: 'acquired' };
   }
 
   renew(key: string, token: string, ms: number): boolean {
     const lease = this.live(key);
     if (lease?.token !== token || lease.isDone) return false;
-    this.put(key, token, false, ms);
+    this.put(key, token, false, ms, lease);
     return true;
   }
 
-  complete(key: string, token: string, ms: number): boolean {
+  complete(key: string, token: string, ms: number, status?: number): boolean {
     const lease = this.live(key);
     if (lease && lease.token !== token) return false;
-    this.put(key, token, true, ms);
+    this.put(key, token, true, ms, lease, undefined, status);
     this.watchers.notify(key);
     return true;
   }
@@ -86,6 +98,32 @@ class MemoryLeases implements LeaseStore {
     return Promise.resolve(this.watchers.add(key, onChange));
   }
 
+  salt(): string {
+    return this.hashSalt;
+  }
+
+  async list(query: RunQuery): Promise<RunPage> {
+    const before = query.after === undefined ? Infinity : Number(query.after);
+    const found: RunRecord[] = [];
+    let last = 0;
+    for (const [index, key] of [...this.leases.keys()].reverse().entries()) {
+      // A million of them must not hold up the process.
+      if (index % LISTED_AT_ONCE === 0) await nextTurn();
+      const lease = this.live(key);
+      if (!lease || lease.order >= before) continue;
+      const run = recordOf(key, lease);
+      if (!isAskedFor(query, run, lease.about)) continue;
+      if (found.push(run) > query.limit) break;
+      last = lease.order;
+    }
+    return pageOf(found, query.limit, () => String(last));
+  }
+
+  get(key: string): Promise<RunRecord | undefined> {
+    const lease = this.live(key);
+    return Promise.resolve(lease && recordOf(key, lease));
+  }
+
   /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
   private live(key: string): Lease | undefined {
     const lease = this.leases.get(key);
@@ -94,8 +132,18 @@ class MemoryLeases implements LeaseStore {
     return expires > performance.now() || (!isDone && localRun(key, this)?.token === token) ? lease : undefined;
   }
 
-  private put(key: string, token: string, isDone: boolean, ms: number): void {
-    this.leases.set(key, { token, isDone, expires: performance.now() + ms });
+  /** @param before what was stored under the key: its run goes on. */
+  private put(
+    key: string,
+    token: string,
+    isDone: boolean,
+    ms: number,
+    before?: Lease,
+    about = before?.about,
+    status = before?.status,
+  ): void {
+    const order = before?.order ?? ++this.runs;
+    this.leases.set(key, { token, isDone, expires: performance.now() + ms, status, about, order });
   }
 
   /** Makes room for a new key: forgets expired ones, a few at a time. @throws Error if there is none. */
@@ -122,4 +170,11 @@ class MemoryLeases implements LeaseStore {
           'memoryLeases().',
       );
   }
+}
+
+function recordOf(cacheKey: string, { token, isDone, expires, status, about }: Lease): RunRecord {
+  const ends = Math.round(performance.timeOrigin + expires);
+  const { method = '', path = '', created = 0 } = about ?? {};
+  const state = isDone ? 'done' : 'running';
+  return { cacheKey, token, state, method, path, created, ends, ...(status !== undefined && { status }) };
 }

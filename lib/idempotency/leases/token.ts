@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunDetails } from './lease-store';
+import type { RunDetails } from './runs';
 
 /** The fingerprint in the token of a purge or a settlement, which is not a request. */
 export const PURGE = 'purge';

@@ -1,14 +1,8 @@
 import { after, type Awaitable } from '../../basics/awaitable';
 import { describe } from '../../options/check';
-import {
-  factsOf,
-  validAcquisition,
-  validCompletion,
-  type Acquisition,
-  type RunDetails,
-  type RunFacts,
-} from '../leases/lease-store';
+import { validAcquisition, validCompletion, type Acquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
+import { saltedFacts, type RunDetails, type RunFacts } from '../leases/runs';
 import { newToken, PURGE, type RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
@@ -59,9 +53,13 @@ export class TimedStores {
   }
 
   private factsOf(details: RunDetails): Awaitable<RunFacts> {
-    const { leases } = this.options;
-    if (this.salt !== undefined || !leases.salt) return factsOf(details, this.salt);
-    return after(leases.salt(), salt => factsOf(details, (this.salt = salt)));
+    if (this.salt !== undefined || !this.options.leases.salt) return saltedFacts(details, this.salt);
+    return after(this.saltOfStore(), salt => saltedFacts(details, salt));
+  }
+
+  /** Returns the salt of the lease store, which is asked once; undefined if it has none. */
+  saltOfStore(): Awaitable<string | undefined> {
+    return this.salt ?? after(this.options.leases.salt?.(), salt => (this.salt = salt));
   }
 
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
@@ -87,7 +85,7 @@ export class TimedStores {
     // clocks).
     const lifetime = ms + 2 * storeTimeout + 10_000;
     const complete = (): Awaitable<boolean> => {
-      const completed = leases.complete(cacheKey, token, ms);
+      const completed = leases.complete(cacheKey, token, ms, response?.status);
       return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion);
     };
     const store = (): Awaitable<boolean> => {

@@ -1,4 +1,20 @@
-import { decimal, dto, field, fromClaim, fromHeader, int, list, optional, string } from '../../../lib';
+import { z } from 'zod';
+import {
+  decimal,
+  dto,
+  field,
+  formField,
+  fromClaim,
+  fromHeader,
+  int,
+  list,
+  oneOf,
+  optional,
+  queryParam,
+  record,
+  string,
+  type AnyType,
+} from '../../../lib';
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -19,6 +35,42 @@ it.each<[string, Sent]>([
   const { dto: bound } = await bind(Customer, sent, urlEncoded);
   expect(bound).toEqual({ address: BOUND });
   expect([bound?.address, bound?.address.city].map(object => object?.constructor)).toEqual([Address, City]);
+});
+
+class Point extends dto({ x: int, y: optional(int) }) {}
+class Box extends dto({ city: string, at: optional(Point), floors: optional(list(int)) }) {}
+const Either = oneOf('kind', { box: Box, point: Point });
+
+it.each<[string, AnyType, string, unknown]>([
+  ['an object', optional(Box), 'v[city]=Oslo', { city: 'Oslo' }],
+  ['an object, by a dot, in any case', optional(Box), 'V.City=Oslo', { city: 'Oslo' }],
+  [
+    'objects in it, and lists',
+    Box,
+    'v[city]=Oslo&v[at][x]=1&v[floors][]=1&v[floors][]=2',
+    { city: 'Oslo', at: { x: 1 }, floors: [1, 2] },
+  ],
+  ['an object in it that is JSON', Box, 'v[city]=Oslo&v[at]={"x":1}', { city: 'Oslo', at: { x: 1 } }],
+  ['a list of objects', list(Point), 'v[0][x]=1&v[1][x]=2', [{ x: 1 }, { x: 2 }]],
+  ['a record', record(int), 'v[red]=1&v[blue]=2', { red: 1, blue: 2 }],
+  ['one of several classes', Either, 'v[kind]=point&v[x]=1', { kind: 'point', x: 1 }],
+  ['a schema', z.object({ a: z.string() }), 'v[a]=b', { a: 'b' }],
+  ['one text, whatever is below it', string, 'v=a&v[b]=c', 'a'],
+  ['nothing, where no name is one of its own', optional(Box), 'v[town]=Oslo', undefined],
+  ['no object that is required, where no name is its own', Box, 'v[town]=Oslo', 'A value is required.'],
+  ['no list that is required, under names that are no items', list(int), 'v[a]=1', 'A value is required.'],
+  ['no object without what it must have', optional(Box), 'v[at][x]=1', 'A value is required.'],
+])('names below one name of a query or form are %s', async (_what, type, sent, expected) => {
+  const encoded = encodeURI(sent).replaceAll('[', '%5B').replaceAll(']', '%5D');
+  const answers = [
+    await bind(dto({ v: queryParam(type) }), { method: 'GET', path: `/?${encoded}` }),
+    await bind(dto({ v: formField(type) }), { form: encoded }, urlEncoded),
+    await bind(dto({ v: type }), { path: `/?${encoded}` }),
+  ];
+  for (const { dto: bound, errors } of answers)
+    expect(bound ? (bound as { v?: unknown }).v : errors[0]?.detail.replace(/^This .* is/, 'A value is')).toEqual(
+      expected,
+    );
 });
 
 it('a nested dto is read from a claim (an object or JSON text) and from a header', async () => {

@@ -4,8 +4,10 @@ import { operationOf } from '../../support/described';
 
 /** The defaults of the properties of a body, as the document has them. */
 async function defaultsOf(Dto: AnyType, mediaType = 'application/json'): Promise<Record<string, unknown>> {
-  const { requestBody } = await operationOf(Dto, { options: { allowFormData: true } });
-  const { properties } = requestBody?.content[mediaType]?.schema as { properties: Record<string, object> };
+  const { requestBody, schemas } = await operationOf(Dto, { options: { allowFormData: true } });
+  const schema = requestBody?.content[mediaType]?.schema as { $ref?: string };
+  const named = schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
+  const { properties } = named as { properties: Record<string, object> };
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, one]) => ('default' in one ? [[name, one.default]] : [])),
   );

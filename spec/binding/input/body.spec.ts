@@ -322,8 +322,6 @@ it.each<[string, number, number, string | undefined]>([
   const { status, problem } = await bind(Numbered, { json });
   expect([status, problem?.detail]).toEqual([expected, detail]);
   expect((await bind(Named, { json })).status).toBe(200);
-  // JSON.parse reads deeper values, so what it refuses is not the depth.
-  if (detail) expect((await bind(Named, { json: `${json}}` })).problem?.detail).toBe('The body is not valid JSON.');
 });
 
 it.each<[string, Sent]>([

@@ -15,7 +15,6 @@ import {
   optional,
   string,
   timeSpan,
-  uriOf,
   Version,
   version,
 } from '../../../lib';
@@ -27,7 +26,6 @@ enum Level {
 }
 const COLOURS = ['red', 'dark blue', 'g,r'] as const;
 
-const link = uriOf('http', 'https', 'mailto', 'urn', 'file');
 export class Point extends dto({ x: double, label: optional(string), depth: optional(int) }) {}
 export class Line extends dto({
   sku: string,

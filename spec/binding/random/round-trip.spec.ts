@@ -16,7 +16,7 @@ import {
   long,
   serializerContext,
   timeSpan,
-  uriOf,
+  uri,
   version,
   type AnyType,
   type NamingPolicyName,
@@ -152,8 +152,6 @@ describe('a serializer context', () => {
   });
 });
 
-const anyUri = uriOf('http', 'https', 'file', 'data', 'x', 'ws');
-
 describe('a type reads the same value from the text that it writes', () => {
   const contextOf = <T extends AnyType>(type: T) =>
     serializerContext({ request: list(type), responses: { 200: list(type) } });
@@ -194,13 +192,11 @@ describe('a type reads the same value from the text that it writes', () => {
     ],
     [
       'uri',
-      anyUri,
+      uri,
       fc
         .oneof(
           fc.webUrl({ withFragments: true, withQueryParameters: true }),
-          fc
-            .tuple(fc.constantFrom('http://a/', 'file:', 'data:', 'x://', 'x:/', 'ws:'), fc.string({ unit: 'binary' }))
-            .map(parts => parts.join('')),
+          fc.string({ unit: 'binary' }).map(rest => `http://a/${rest}`),
         )
         .map(text => JSON.stringify(text)),
     ],
@@ -219,7 +215,7 @@ describe('a type reads the same value from the text that it writes', () => {
       fc.asyncProperty(fc.array(texts, { minLength: 1 }), async items => {
         // A URL that is none is refused; everything else here can be read.
         const read = await context.read(
-          `[${items.filter(item => type !== anyUri || URL.canParse(JSON.parse(item) as string)).join()}]`,
+          `[${items.filter(item => type !== uri || URL.canParse(JSON.parse(item) as string)).join()}]`,
         );
         expect(await context.read(context.write(200, read))).toStrictEqual(read);
       }),

@@ -163,7 +163,12 @@ describe('a body that is not JSON', () => {
     ['a word', `{"pin":${SECRET}}`, 'The body is not valid JSON: line 1, column 8.'],
     ['the second line', `{"pin":1,\n ${SECRET}}`, 'The body is not valid JSON: line 2, column 2.'],
     ['its end', `{"pin":"${SECRET}`, 'The body is not valid JSON: line 1, column 16.'],
-    ['the second of two values of one name', `{"a":1,"a":2,${SECRET}}`, 'The body is not valid JSON.'],
+    [
+      'the second of two values of one name',
+      `{"a":1,"a":2,${SECRET}}`,
+      'The body is ambiguous: an object has one name with two different values, the second at line 1, column 12. ' +
+        'Send each name once.',
+    ],
     ['after its end', `{"pin":1} ${SECRET}`, 'The body is not valid JSON: line 1, column 11.'],
   ])('is not repeated; the answer says where it is wrong: %s', async (_where, body, detail) => {
     const { problem, response } = await bind(Card, { json: body });

@@ -5,7 +5,7 @@ import { NameTree, partsOf } from '../../../lib/binding/reading/name-tree';
 
 /** Names as they come, each with its place in the row as its value. */
 function tree(...names: string[]): NameTree {
-  const root = new NameTree('', true);
+  const root = new NameTree();
   for (const [index, name] of names.entries()) root.add(name, String(index));
   return root;
 }
@@ -62,63 +62,70 @@ describe('a name tree', () => {
   });
 });
 
-describe('an indexed branch', () => {
-  it.each<[string, string[], (readonly [number, string[]])[]]>([
+describe('the items of a collection', () => {
+  const itemsOf = (...names: string[]): unknown => {
+    const items = tree(...names)
+      .at('t')
+      ?.items(location);
+    return items === INVALID ? INVALID : items?.map(([index, item]) => [index, ...item.values]);
+  };
+
+  it.each<[string, string[], unknown[][]]>([
     [
       'index order',
       ['t[2]', 't[0]', 't[1]'],
       [
-        [0, ['1']],
-        [1, ['2']],
-        [2, ['0']],
+        [0, '1'],
+        [1, '2'],
+        [2, '0'],
       ],
     ],
     [
       'numbers, not text',
       ['t[4]', 't[1]', 't[04]'],
       [
-        [1, ['1']],
-        [4, ['0']],
-        [4, ['2']],
+        [1, '1'],
+        [4, '0'],
+        [4, '2'],
       ],
     ],
     [
       'both spellings',
       ['t.1', 't[0]'],
       [
-        [0, ['1']],
-        [1, ['0']],
+        [0, '1'],
+        [1, '0'],
       ],
     ],
     [
-      'what is no index left out',
-      ['t[x]', 't[-1]', 't[1.5]', 't[]', 't', 't[1e0]', 't[ 1]', 't[٣]', 't[0]'],
-      [[0, ['8']]],
+      'what has no index first',
+      ['t[]', 't', 't[0]', 't[]'],
+      [
+        [0, '1'],
+        [1, '0'],
+        [2, '3'],
+        [0, '2'],
+      ],
     ],
-  ])('is in order: %s', (_what, names, items) => {
-    const indexed = tree(...names)
-      .at('t')
-      ?.indexed(location);
-    expect(indexed === INVALID ? INVALID : indexed?.map(([index, item]) => [index, item.values])).toEqual(items);
+    ['what is no index left out', ['t[x]', 't[-1]', 't[1.5]', 't[1e0]', 't[ 1]', 't[٣]', 't[0]'], [[0, '6']]],
+    ['up to the limit', ['t[4]'], [[4, '0']]],
+  ])('are in order: %s', (_what, names, items) => {
+    expect(itemsOf(...names)).toEqual(items);
   });
 
   it.each(['5', '4294967294', '9999999999', '10000000000', '00000000005', '9'.repeat(40)])(
-    'is refused at an index beyond the limit: %s',
+    'are refused with an index beyond the limit: %s',
     index => {
-      expect([
-        tree('t[0]', `t[${index}]`).at('t')?.indexed(location),
-        failures.list.map(({ code, name }) => [code, name]),
-      ]).toEqual([INVALID, [['index-too-high', 't']]]);
+      expect([itemsOf('t[0]', `t[${index}]`), failures.list.map(({ code, name }) => [code, name])]).toEqual([
+        INVALID,
+        [['index-too-high', 't']],
+      ]);
     },
   );
 
-  it('may have an index up to the limit', () => {
-    expect(tree('t[4]').at('t')?.indexed(location)).toHaveLength(1);
+  it('are refused where a name continues below one of no index', () => {
+    expect([itemsOf('t[]', 't[].x'), failures.list.map(({ code }) => code)]).toEqual([INVALID, ['invalid']]);
   });
-});
-
-it('values without an index are those of the name itself and of the name with empty brackets', () => {
-  expect(tree('t[]', 't', 't[0]', 't[].x').at('t')?.unindexed).toEqual(['1', '0']);
 });
 
 it.each<[string, number]>([

@@ -158,21 +158,3 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     for (let time = 0; time < 2; time++) expect((await ask(app, { key: 'k', json: body })).text).toBe(body);
   });
 });
-
-it('a class that cannot be written is left to Express, with a warning', async () => {
-  class Unwritable {
-    constructor(readonly a = 1) {}
-  }
-  class View extends dto({ unitPrice: Unwritable }) {}
-  const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-  expect(await written(Object.assign(new View(), { unitPrice: new Unwritable() }), snake)).toBe(
-    '{"unitPrice":{"a":1}}',
-  );
-  expect(emitWarning.mock.calls).toEqual([
-    [
-      expect.stringContaining('View.unitPrice: Unwritable has no declared properties'),
-      { code: 'BINDONCE_RESPONSE_CLASS' },
-    ],
-  ]);
-  emitWarning.mockRestore();
-});

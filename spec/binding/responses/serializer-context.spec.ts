@@ -127,7 +127,7 @@ describe('read', () => {
   });
 
   it.each([
-    [Buffer.from('1'), 'bytes: call toString() on them.'],
+    [Buffer.from('1'), 'an instance of Buffer.'],
     [{ n: 1 }, 'an object with n.'],
   ])('says that it takes text: %j', async (given, what) => {
     await expect(serializerContext({ request: long }).read(given as unknown as string)).rejects.toThrow(

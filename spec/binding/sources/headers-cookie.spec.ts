@@ -1,4 +1,8 @@
-import { dto, fromCookie, int, list, string } from '../../../lib';
+import cookieParser from 'cookie-parser';
+import { type RequestHandler } from 'express';
+import { bind as bindParts, bindRequest, dto, fromCookie, int, list, string, type AnyType } from '../../../lib';
+import { ask } from '../../support/ask';
+import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
 
 class Session extends dto({
@@ -46,5 +50,83 @@ it('a required cookie comes from nowhere else; one that is not required falls ba
   expect((await bind(Session, { path: '/?visits=3', headers: { Cookie: '__Host-sid=a' } })).dto).toEqual({
     sid: 'a',
     visits: 3,
+  });
+});
+
+class Box extends dto({ city: string, floors: list(int) }) {}
+
+describe.each(expressVersions)('%s', (_version, express) => {
+  const values: [what: string, type: AnyType, value: unknown, expected?: unknown][] = [
+    ['text', string, 'ü, "b"; c=%41'],
+    ['text that looks like JSON', string, 'j:x'],
+    ['a number', int, 7],
+    ['an object', Box, { city: 'Oslo', floors: [1, 2] }],
+    ['an object for a text', string, { a: 1 }, '{"a":1}'],
+    ['a list', list(string), ['a', 'b,c']],
+  ];
+
+  it.each(values.map(row => ({ row })))(
+    '$row.0 that res.cookie() has written is read, signed or not',
+    async ({ row }) => {
+      const [, type, value, expected = value] = row;
+      const app = express().use(cookieParser('secret'));
+      app.post('/set', (_req, res) => {
+        res.cookie('plain', value).cookie('signed', value, { signed: true }).end();
+      });
+      class Both extends dto({ plain: fromCookie(type), signed: fromCookie(type, { signed: true }) }) {}
+      app.post('/', bindRequest(Both) as RequestHandler, (req, res) => {
+        res.json(req.dto);
+      });
+      const lines = (await ask(app, { path: '/set' })).get('Set-Cookie') ?? [];
+      const headers = { Cookie: lines.map(line => line.split(';')[0]).join('; ') };
+      expect((await ask(app, { headers })).body).toEqual({ plain: expected, signed: expected });
+    },
+  );
+});
+
+it.each([
+  ['"a b"', 'a b'],
+  ['"a%20b"', 'a b'],
+  ['""', ''],
+  ['"', '"'],
+  ['"a', '"a'],
+  ['a"b"', 'a"b"'],
+  ['%22a%22', '"a"'],
+  ['j:"a"', 'a'],
+  ['j:{', 'j:{'],
+  ['j:', 'j:'],
+  ['\xc3\xbc', 'ü'],
+  ['\xfc', '\xfc'],
+])('the cookie %j is the text %j', async (sent, text) => {
+  class Plain extends dto({ c: fromCookie(string) }) {}
+  expect((await bind(Plain, { headers: { Cookie: `a=1; c=${sent}` } })).dto).toEqual({ c: text });
+});
+
+describe('a signed cookie', () => {
+  class Signed extends dto({ user: fromCookie(string, { signed: true }) }) {}
+  class Optional extends dto({ user: fromCookie(string, { signed: true, required: false }) }) {}
+  const before = [cookieParser('secret')];
+  const forged = { Cookie: `user=s:admin.${'x'.repeat(43)}` };
+
+  it.each<[string, { headers?: Record<string, string>; path?: string; json?: unknown }]>([
+    ['that is missing', {}],
+    ['whose signature is wrong', { headers: forged }],
+    ['that is not signed', { headers: { Cookie: 'user=admin' } }],
+    ['that the query has', { path: '/?user=admin' }],
+    ['that the body has', { json: { user: 'admin' } }],
+  ])('%s is missing, and comes from nowhere else', async (_what, sent) => {
+    expect((await bind(Signed, sent, { before })).errors).toEqual([
+      { name: 'user', in: 'cookie', detail: 'This cookie is missing from the request.' },
+    ]);
+    expect((await bind(Optional, sent, { before })).dto).toEqual({});
+  });
+
+  it('that nothing has verified is an error that says what to mount', async () => {
+    const { status, response } = await bind(Signed, { headers: forged });
+    expect([status, response.text]).toEqual([500, expect.stringContaining('Mount cookieParser(secret)')]);
+  });
+
+  it('is given to bind() like any other', async () => {
+    expect(await bindParts(Signed, { cookies: { user: 'a' } })).toEqual({ user: 'a' });
   });
 });

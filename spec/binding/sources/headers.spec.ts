@@ -23,6 +23,28 @@ it('a header that is sent twice is not a scalar, though node keeps only the firs
   ]);
 });
 
+it.each([
+  ['\xc3\xbc', 'ü'],
+  ['\xf0\x9f\x92\xb6 \xc3\xbc', '💶 ü'],
+  ['\xfc', '\xfc'],
+  ['\xc3\xbc\xfc', '\xc3\xbc\xfc'],
+  ['u', 'u'],
+])('a header with the bytes %j is %j: UTF-8 where it is that, else Latin-1', async (sent, text) => {
+  class Named extends dto({ name: fromHeader(string, { name: 'X-Name' }) }) {}
+  expect((await bind(Named, { headers: { 'X-Name': sent } })).dto).toEqual({ name: text });
+  class Names extends dto({ names: fromHeader(list(string), { name: 'X-Name' }) }) {}
+  expect((await bind(Names, { headers: { 'X-Name': [sent, 'b'] } })).dto).toEqual({ names: [text, 'b'] });
+});
+
+it('a header that a middleware has set is the text that it has set', async () => {
+  class Named extends dto({ name: fromHeader(string, { name: 'X-Name' }) }) {}
+  const set: RequestHandler = (req, _res, next) => {
+    req.headers['x-name'] = '\u20ac \xc3\xbc';
+    next();
+  };
+  expect((await bind(Named, {}, { before: [set] })).dto).toEqual({ name: '\u20ac \xc3\xbc' });
+});
+
 const elsewhere: readonly [string, Sent][] = [
   ['the JSON body', { json: { tenant: 'x' } }],
   ['the query', { path: '/?tenant=x' }],

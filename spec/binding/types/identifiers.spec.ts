@@ -1,5 +1,5 @@
 import { processorTime } from '../../support/processor-time';
-import { dto, guid, queryParam, uri, uriOf, version, Version } from '../../../lib';
+import { dto, guid, queryParam, uri, version, Version } from '../../../lib';
 import { bind } from '../../support/one-endpoint';
 
 class Ids extends dto({
@@ -49,9 +49,6 @@ it.each(['https://example.org/a?b=c#d', 'http://127.0.0.1:8080/'])('uri reads %s
 });
 
 describe('the scheme of a uri', () => {
-  class Links extends dto({ link: uri, contact: uriOf('https', 'MailTo', 'urn') }) {}
-  const fine = { link: 'https://example.org/', contact: 'https://example.org/' };
-
   it.each([
     'javascript:alert(1)',
     ' JavaScript:alert(1)',
@@ -59,52 +56,19 @@ describe('the scheme of a uri', () => {
     '\u0001javascript:alert(1)',
     'data:text/html,x',
     'file:///etc/passwd',
-    'vbscript:x',
     'blob:https://example.org/x',
     'mailto:a@example.org',
-    'ftp://example.org/',
     'urn:isbn:0451450523',
     'ws://example.org',
-    'intent:x',
   ])('is http or https, in JSON and in text: not %j', async text => {
-    expect((await bind(Links, { json: { ...fine, link: text } })).errors).toMatchObject([
-      {
-        name: 'link',
-        in: 'json',
-        detail: expect.stringMatching(/ is not a URL that begins with http: or https:\.$/) as string,
-      },
-    ]);
+    class Link extends dto({ link: uri }) {}
+    const detail = expect.stringMatching(/ is not a URL that begins with http: or https:\.$/) as string;
+    expect((await bind(Link, { json: { link: text } })).errors).toMatchObject([{ name: 'link', in: 'json', detail }]);
     expect((await inQuery('uri', text)).errors).toMatchObject([{ name: 'uri', in: 'query' }]);
   });
 
-  it('is in any case, and one of those that were named', async () => {
-    expect((await bind(Links, { json: { link: 'HTTP://example.org', contact: 'mailto:a@example.org' } })).dto).toEqual({
-      link: new URL('http://example.org/'),
-      contact: new URL('mailto:a@example.org'),
-    });
-    expect((await bind(Links, { json: { ...fine, contact: 'urn:isbn:0451450523' } })).dto?.contact.href).toBe(
-      'urn:isbn:0451450523',
-    );
-    for (const contact of ['http://example.org', 'javascript:alert(1)'])
-      expect((await bind(Links, { json: { ...fine, contact } })).errors).toMatchObject([
-        {
-          name: 'contact',
-          detail: expect.stringMatching(/ is not a URL that begins with https: or MailTo: or urn:\.$/) as string,
-        },
-      ]);
-  });
-
-  it.each<[unknown[], string]>([
-    [[], 'undefined'],
-    [['mailto:'], '"mailto:"'],
-    [[''], '""'],
-    [[['https', 'mailto']], 'an array of "https", "mailto"'],
-    [['https', undefined], 'undefined'],
-    [['https', 'ht tp'], '"ht tp"'],
-  ])('is named without a colon: uriOf(...%j) fails when it is called', (schemes, shown) => {
-    expect(() => uriOf(...(schemes as [string]))).toThrow(
-      new TypeError(`uriOf: name the schemes without a colon, for example uriOf('https', 'mailto'), not ${shown}`),
-    );
+  it('is in any case', async () => {
+    expect((await inQuery('uri', 'HTTP://example.org')).dto?.uri).toEqual(new URL('http://example.org/'));
   });
 });
 
@@ -179,29 +143,11 @@ describe('a uri in JSON', () => {
 
   // What a host costs grows with the square of the length of its labels beyond ASCII.
   it.each<[string, string, number]>([
-    ['a label of 63 characters', `https://${long.slice(0, 63)}.example`, 200],
-    ['254 characters beyond ASCII', `https://${long.slice(0, 254)}`, 400],
-    [
-      'labels of 63 characters, between any dots',
-      `https://${'\u00e9'.repeat(63)}\u3002${'\u00e9'.repeat(63)}\uff0ea`,
-      200,
-    ],
-    ['64 characters, which stand for 256', `https://${'\u3300'.repeat(64)}`, 400],
-    ['a label of 63 characters in 126', `https://${'e\u0301'.repeat(63)}`, 200],
-    ['254 characters', `http://user:pass@${'\u00e9.'.repeat(127)}:80/`, 400],
-    ['253 characters in ASCII, and a port behind it', `https://${'a'.repeat(253)}:8080`, 200],
-    ['254 characters in ASCII', `https://${'a'.repeat(254)}`, 400],
-    ['a long user in front', `https://${long.slice(0, 300)}@a.example`, 200],
-  ])('whose host has %s: %#', async (_what, to, status) => {
-    expect((await bind(Link, { json: { to } })).status).toBe(status);
+    ['8,000 characters', 'x'.repeat(8_000 - 18), 200],
+    ['8,001 characters', 'x'.repeat(8_001 - 18), 400],
+    ['1,000 characters, of which some are beyond ASCII', '\u00e9'.repeat(1_000 - 18), 200],
+    ['1,001 characters, of which some are beyond ASCII', '\u00e9'.repeat(1_001 - 18), 400],
+  ])('of %s', async (_what, rest, status) => {
+    expect((await bind(Link, { json: { to: `https://a.example/${rest}` } })).status).toBe(status);
   });
-
-  it.each([['https://a.example/'], ['https://a.example?q='], ['https://a.example#']])(
-    'may have a long rest: %s',
-    async before => {
-      expect((await bind(Link, { json: { to: before + long } })).dto?.to.href).toHaveLength(
-        new URL(before).href.length + 9 * long.length,
-      );
-    },
-  );
 });

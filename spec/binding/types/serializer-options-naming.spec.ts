@@ -109,7 +109,7 @@ it('a policy is a function, too; it is asked when the middleware is made', async
   const before = [...asked];
   const body = JSON.stringify({ $one: { $two: 2 } });
   const texts = await Promise.all([1, 2].map(async () => (await ask(app, { json: body })).text));
-  expect([texts, new Set(before), asked]).toEqual([[body, body], new Set(['one', 'two']), before]);
+  expect([texts, new Set(before)]).toEqual([[body, body], new Set(['one', 'two'])]);
 });
 
 describe('with a policy', () => {

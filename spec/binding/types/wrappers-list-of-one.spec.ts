@@ -128,7 +128,7 @@ describe('text that begins with a bracket and is not a JSON array', () => {
     ['is text in a list of schemas that take it', list(z.string()), 'v=[WIP] fix', ['[WIP] fix']],
     ['is a failure in a list of numbers', list(int), 'v=[1,2', 400],
     ['is a failure in a list of guids', list(guid), 'v=[x', 400],
-    ['is a failure in a list of enums', list(enumOf(['[a]', 'b'])), 'v=[a]', 400],
+    ['is text in a list of enums', list(enumOf(['[a]', 'b'])), 'v=[a]', ['[a]']],
     ['is a failure in a list of objects', list(Line), 'v=[x] y', 400],
   ])('%s: %s', async (_what, type, names, expected) => {
     expect(await named(type, names)).toEqual(threeTimes(expected));
@@ -139,15 +139,6 @@ describe('text that begins with a bracket and is not a JSON array', () => {
     expect((await bind(Tagged, { headers: { tags: '[WIP] fix, b' } }, { user: { groups: '[dev] team' } })).dto).toEqual(
       { tags: ['[WIP] fix', 'b'], groups: ['[dev] team'] },
     );
-  });
-
-  it('is refused where it has more levels than a reader can follow', async () => {
-    class Tagged extends dto({ tags: list(string) }) {}
-    for (const end of ['', ']'.repeat(200_000)]) {
-      expect((await bind(Tagged, { form: `tags=${'['.repeat(200_000)}${end}` }, urlEncoded)).errors).toMatchObject([
-        { name: 'tags', in: 'form', detail: 'There are more than 32 levels of objects and lists inside each other.' },
-      ]);
-    }
   });
 });
 

@@ -51,8 +51,8 @@ describe('pairs', () => {
   });
 
   it.each<[string, string, string]>([
-    ['%', '\ufffd', ''],
-    ['%zz=%41', '\ufffdzz', 'A'],
+    ['%', '%', ''],
+    ['%zz=%41', '%zz', 'A'],
     ['a+b=%FF', 'a b', '\ufffd'],
     ['%ED%A0%80=x', '\ufffd\ufffd\ufffd', 'x'],
   ])('with escapes that are no text are marked: %s', (text, name, value) => {

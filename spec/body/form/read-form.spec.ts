@@ -147,18 +147,14 @@ describe('a multipart form', () => {
             stream.resume();
             done(Object.assign(new Error('disk full'), { code: 'ENOSPC' }));
           },
-          _removeFile: (_req, _file, done) => {
-            done(null);
-          },
+          _removeFile: (_req, _file, done) => done(null),
         },
       },
     ],
     [
       'filter',
       {
-        fileFilter: (_req, _file, done) => {
-          done(new Error('disk full'));
-        },
+        fileFilter: (_req, _file, done) => done(new Error('disk full')),
       },
     ],
     ['storage that throws', { storage: { _handleFile: diskFull, _removeFile: diskFull } }],

@@ -32,9 +32,14 @@ describe.each(expressVersions)(
         next();
       };
       const bind = bindRequest(Note) as RequestHandler;
-      const app = express().post('/', begin, cls, idempotency(), bind, (req, res) => {
-        res.send(String((req.dto as Note).text.length));
-      });
+      const app = express().post(
+        '/',
+        begin,
+        cls,
+        idempotency(),
+        bind,
+        (req, res) => void res.send(String((req.dto as Note).text.length)),
+      );
       const { url } = await serve(app);
       const body = JSON.stringify({ text: 'x'.repeat(90_000) });
       const headers = keyed('k', { 'Content-Type': 'application/json', 'Content-Length': String(body.length) });
@@ -69,9 +74,7 @@ describe.each(expressVersions)('behind a middleware that has called req.setEncod
     const { url } = await serve(app.post('/', middleware).use(onError));
     return send(url, { ...sent, headers: { ...keyed('k', sent.headers), 'Transfer-Encoding': 'chunked' } });
   };
-  const told =
-    'bindonce: an earlier middleware has called req.setEncoding(), so the bytes of the body cannot be read. Remove ' +
-    'that call, or mount bindonce before that middleware.';
+  const told = 'Mount it before the middleware that reads the body';
 
   it.each<[string, RequestHandler, Parameters<typeof ask>[1]]>([
     ['idempotency() with JSON', idempotency(), json],
@@ -79,6 +82,6 @@ describe.each(expressVersions)('behind a middleware that has called req.setEncod
     ['idempotency() with a form', idempotency(), form],
     ['bindRequest() with a form', bindRequest(Form, { allowFormData: true }) as RequestHandler, form],
   ])('%s tells the application', async (_what, middleware, sent) => {
-    expect(await ask(middleware, sent)).toMatchObject({ status: 500, text: told });
+    expect(await ask(middleware, sent)).toMatchObject({ status: 500, text: expect.stringContaining(told) as string });
   });
 });

@@ -28,18 +28,14 @@ async function nothingHeld(): Promise<void> {
 
 const app = (): Express =>
   express()
-    .post('/memory', bindRequest(Upload, { allowFormData: true }), (_req, res) => {
-      res.end('ran');
-    })
-    .post('/disk', bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk' } }), (_req, res) => {
-      res.end('ran');
-    })
-    .post('/guarded', idempotency(), (_req, res) => {
-      res.end('ran');
-    })
-    .post('/json', bindRequest(Note), (_req, res) => {
-      res.end('ran');
-    });
+    .post('/memory', bindRequest(Upload, { allowFormData: true }), (_req, res) => void res.end('ran'))
+    .post(
+      '/disk',
+      bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk' } }),
+      (_req, res) => void res.end('ran'),
+    )
+    .post('/guarded', idempotency(), (_req, res) => void res.end('ran'))
+    .post('/json', bindRequest(Note), (_req, res) => void res.end('ran'));
 
 const formOf = (size: number) =>
   multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
@@ -140,15 +136,11 @@ it('a body whose request has been answered meanwhile is not held', async () => {
     express().post(
       '/',
       (_req, res, next) => {
-        answer = () => {
-          res.status(503).end();
-        };
+        answer = () => void res.status(503).end();
         next();
       },
       idempotency(),
-      (_req, res) => {
-        res.end('ran');
-      },
+      (_req, res) => void res.end('ran'),
     ),
   );
   const client = new RawClient(port);

@@ -86,9 +86,7 @@ describe('a body that is too large for memory', () => {
 
   it('is gone after the client hung up while sending it', async () => {
     const { mark, body, headers } = upload();
-    const { url } = await served((_req, res) => {
-      res.end();
-    });
+    const { url } = await served((_req, res) => void res.end());
     const framing = { 'Content-Length': String(body.length) };
     const sent = request(url, { method: 'POST', headers: { ...headers, ...framing }, agent: false });
     sent.on('error', () => undefined).write(body.subarray(0, 2_500_000));
@@ -104,9 +102,7 @@ describe('a body that is too large for memory', () => {
     const gone = signal();
     const { url } = await served(
       (_req, res) => {
-        res.socket?.once('close', () => {
-          gone.happens();
-        });
+        res.socket?.once('close', () => gone.happens());
         running.happens();
         void gone.happened.then(() => res.send(String(spooled(mark).length)));
       },
@@ -127,9 +123,7 @@ describe('a body that is too large for memory', () => {
     ['could not be read as a form', '', {}, 200],
   ])('is gone after it %s, and after a duplicate', async (_title, end, options, status) => {
     const { mark, body, headers } = upload(end);
-    const { url } = await served((_req, res) => {
-      res.end();
-    }, options);
+    const { url } = await served((_req, res) => void res.end(), options);
     for (let time = 0; time < 2; time++) {
       expect((await send(url, { headers: { ...headers, 'Transfer-Encoding': 'chunked' }, body })).status).toBe(status);
       await noneLeft(mark);

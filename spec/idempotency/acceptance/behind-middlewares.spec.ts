@@ -88,9 +88,7 @@ describe.each(expressVersions)('on %s, behind a middleware that', (version, expr
     };
     const app = express()
       .use(...middlewares)
-      .post('/t/:tenant/orders', idempotency({ store: new Keyv() }), (_req, res) => {
-        res.json({ run: ++runs });
-      })
+      .post('/t/:tenant/orders', idempotency({ store: new Keyv() }), (_req, res) => void res.json({ run: ++runs }))
       .use(onError);
     const { url } = await serve(app);
     const statuses: number[] = [];
@@ -196,13 +194,7 @@ describe.each(expressVersions)('on %s, behind a middleware that', (version, expr
   });
 
   it.each<[string, string, RequestHandler]>([
-    [
-      'parses an empty object that is long enough for a property',
-      '{    }',
-      (_req, _res, next) => {
-        next();
-      },
-    ],
+    ['parses an empty object that is long enough for a property', '{    }', (_req, _res, next) => next()],
     [
       'removes the only name of an object',
       '{"$where":1}',

@@ -19,24 +19,14 @@ import { keyed } from '../../support/replays';
 
 describe.each(expressVersions)('a response over the cap (%s)', (_version, version) => {
   const responses: [how: string, handler: RequestHandler][] = [
-    [
-      'send',
-      (_req, res) => {
-        res.send('x'.repeat(1_001));
-      },
-    ],
+    ['send', (_req, res) => void res.send('x'.repeat(1_001))],
     [
       'a stream',
       async (_req, res) => {
         await pipeline(Readable.from(['y'.repeat(900), 'z'.repeat(101)]), res);
       },
     ],
-    [
-      'a file',
-      (_req, res) => {
-        res.sendFile(__filename);
-      },
-    ],
+    ['a file', (_req, res) => res.sendFile(__filename)],
     [
       'writes under a Content-Length',
       (_req, res) => {
@@ -155,9 +145,7 @@ describe('100,000 live keys', () => {
   async function costs(...leases: [LeaseStore, LeaseStore]): Promise<[number, number]> {
     const app = express();
     for (const [index, each] of leases.entries())
-      app.post(`/${index}`, idempotency({ store: new Keyv(), leases: each }), (_req, res) => {
-        res.end();
-      });
+      app.post(`/${index}`, idempotency({ store: new Keyv(), leases: each }), (_req, res) => void res.end());
     const { url } = await serve(app);
     const times: [number[], number[]] = [[], []];
     for (let key = 0; key < 200; key++)

@@ -65,9 +65,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
       expect(told).toEqual(['finish', 'close']);
       if (!socket.closed) await once(socket, 'close');
       const open = await new Promise<number>(resolve => {
-        server.getConnections((_error, count) => {
-          resolve(count);
-        });
+        server.getConnections((_error, count) => resolve(count));
       });
       expect(open).toBe(0);
       const retry = await send(url, { headers: keyed('k') });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import compression from 'compression';
 import cors from 'cors';
@@ -27,154 +27,232 @@ const onFinished = load('on-finished') as {
   isFinished(res: ServerResponse): boolean;
 };
 
+/** A way to read a body, two bodies that differ, and what is made of the first. */
+interface Reader {
+  readonly how: string;
+  readonly make: (express: (typeof expressVersions)[number][1]) => RequestHandler;
+  readonly requests: readonly [WireRequest, WireRequest];
+  readonly found: unknown;
+}
+
+const typed = (type: string, ...[one, other]: [string | Buffer, string | Buffer]): [WireRequest, WireRequest] => [
+  { headers: { 'Content-Type': type }, body: one },
+  { headers: { 'Content-Type': type }, body: other },
+];
+const form = (...values: string[]): WireRequest =>
+  multipart(
+    [...values.map(value => ({ name: 'a', value })), { name: 'f', filename: 'f.txt', value: values.join() }],
+    'b1',
+  );
+/** A reader that is no parser of Express. */
+const reading =
+  (read: (req: Request) => Promise<string>): (() => RequestHandler) =>
+  () =>
+  (req, _res, next) => {
+    void read(req).then(text => next(void Object.assign(req, { body: text })), next);
+  };
+const long = JSON.stringify(['ü'.repeat(700_000)]);
+
+const readers: Reader[] = [
+  {
+    how: 'express.json',
+    make: express => express.json(),
+    requests: typed('application/json', '{"a":[1.5,"é"]}', '{"a":[2,"é"]}'),
+    found: { body: { a: [1.5, 'é'] } },
+  },
+  {
+    how: 'express.json of what is on disk meanwhile',
+    make: express => express.json({ limit: '5mb' }),
+    requests: typed('application/json', long, '[]'),
+    found: { body: JSON.parse(long) as unknown },
+  },
+  {
+    how: 'express.urlencoded',
+    make: express => express.urlencoded({ extended: true }),
+    requests: typed('application/x-www-form-urlencoded', 'a[b]=1&c=+%C3%BC', 'a[b]=2&c=+2'),
+    found: { body: { a: { b: '1' }, c: ' ü' } },
+  },
+  {
+    how: 'express.text',
+    make: express => express.text(),
+    requests: typed('text/plain', 'grün', 'blau'),
+    found: { body: 'grün' },
+  },
+  {
+    how: 'express.raw',
+    make: express => express.raw(),
+    requests: typed('application/octet-stream', Buffer.from([0, 255]), Buffer.from([0, 254])),
+    found: { body: { type: 'Buffer', data: [0, 255] } },
+  },
+  {
+    how: 'multer().none',
+    make: () => multer().none(),
+    requests: [multipart([{ name: 'a', value: '1' }], 'b1'), multipart([{ name: 'a', value: '2' }], 'b1')],
+    found: { body: { a: '1' } },
+  },
+  {
+    how: 'multer().single',
+    make: () => multer().single('f'),
+    requests: [form('1'), form('22')],
+    found: { body: { a: '1' }, file: 'f.txt of 1: 1' },
+  },
+  {
+    how: 'multer().any',
+    make: () => multer().any(),
+    requests: [form('1', '2'), form('2', '1')],
+    found: { body: { a: ['1', '2'] }, files: ['f.txt of 3: 1,2'] },
+  },
+  {
+    how: 'multer().fields',
+    make: () => multer().fields([{ name: 'f' }]),
+    requests: [form('1'), form('22')],
+    found: { body: { a: '1' }, files: ['f.txt of 1: 1'] },
+  },
+  {
+    how: 'multer() of 2 MB',
+    make: () => multer().single('f'),
+    requests: [form('x'.repeat(900_000), 'y'.repeat(900_000)), form('x')],
+    found: { body: { a: ['x'.repeat(900_000), 'y'.repeat(900_000)] }, file: `f.txt of 1800001: ${'x'.repeat(20)}` },
+  },
+  {
+    how: 'a handler that streams',
+    make: reading(text),
+    requests: typed('text/csv', long, 'x'),
+    found: { body: long },
+  },
+  {
+    how: 'a handler that listens',
+    make: reading(async req => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      await once(req, 'end');
+      return Buffer.concat(chunks).toString('hex');
+    }),
+    requests: typed('application/vnd.of-ours', Buffer.from([0, 255, 128]), 'x'),
+    found: { body: '00ff80' },
+  },
+  {
+    how: 'a handler that calls read()',
+    make: reading(async req => {
+      let all = '';
+      req.on('readable', () => {
+        for (let chunk = req.read() as unknown; chunk !== null; chunk = req.read() as unknown) all += String(chunk);
+      });
+      await once(req, 'end');
+      return all;
+    }),
+    requests: typed('text/x-ours', 'x'.repeat(200_000), 'x'),
+    found: { body: 'x'.repeat(200_000) },
+  },
+];
+
+const fileText = ({ originalname, size, buffer }: Express.Multer.File): string =>
+  `${originalname} of ${size}: ${buffer.toString().slice(0, 20)}`;
+
+/** Answers with what was made of the body. */
+const tell: RequestHandler = ({ body, file, files }, res) =>
+  void res.json({
+    body: body as unknown,
+    file: file && fileText(file),
+    files: files && (Array.isArray(files) ? files : Object.values(files).flat()).map(fileText),
+  });
+
 describe.each(expressVersions)('%s', (_version, express) => {
-  const digest = (body: Buffer): string => createHash('md5').update(body).digest('hex');
-  const long = Buffer.from(JSON.stringify({ text: 'ü'.repeat(700_000) }));
-
-  /** Ways to read a body: what stands before the handler, and what the handler finds. */
-  const readers: [
-    how: string,
-    parser: RequestHandler[],
-    sent: WireRequest,
-    find: (req: Request) => unknown,
-    found: unknown,
-  ][] = [
-    [
-      'express.json',
-      [express.json({ limit: '5mb' })],
-      { headers: { 'Content-Type': 'application/json' }, body: '{"a":[1.5,"ü"]}' },
-      req => req.body,
-      { a: [1.5, 'ü'] },
-    ],
-    [
-      'express.json of what is on disk meanwhile',
-      [express.json({ limit: '5mb' })],
-      { headers: { 'Content-Type': 'application/json' }, body: long },
-      req => (req.body as { text: string }).text.length,
-      700_000,
-    ],
-    [
-      'express.urlencoded',
-      [express.urlencoded({ extended: false })],
-      { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'a=1&a=%C3%BC' },
-      req => req.body,
-      { a: ['1', 'ü'] },
-    ],
-    [
-      'multer',
-      [multer().array('f')],
-      multipart(
-        [
-          { name: 't', value: 'ü' },
-          { name: 'f', filename: 'f.bin', value: 'bytes' },
-        ],
-        'x',
-      ),
-      req => [{ ...(req.body as object) }, (req.files as Express.Multer.File[]).map(({ buffer }) => String(buffer))],
-      [{ t: 'ü' }, ['bytes']],
-    ],
-    [
-      'for await',
-      [],
-      { headers: { 'Content-Type': 'text/csv' }, body: long },
-      async req => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of req) chunks.push(chunk as Buffer);
-        return digest(Buffer.concat(chunks));
-      },
-      digest(long),
-    ],
-    [
-      'events',
-      [],
-      { headers: { 'Content-Type': 'application/octet-stream' }, body: Buffer.from([0, 255, 128]) },
-      async req => {
-        const chunks: Buffer[] = [];
-        req.on('data', (chunk: Buffer) => chunks.push(chunk));
-        await once(req, 'end');
-        return Buffer.concat(chunks).toString('hex');
-      },
-      '00ff80',
-    ],
-    [
-      'read()',
-      [],
-      { headers: { 'Content-Type': 'text/plain', 'Transfer-Encoding': 'chunked' }, body: 'chunked' },
-      async req => {
-        let text = '';
-        const read = (): void => {
-          for (let chunk = req.read() as Buffer | null; chunk !== null; chunk = req.read() as Buffer | null)
-            text += String(chunk);
-        };
-        req.on('readable', read);
-        await once(req, 'end');
-        return text;
-      },
-      'chunked',
-    ],
-  ];
-
-  const mounts: [where: string, mount: (app: Express, guard: RequestHandler, handlers: RequestHandler[]) => unknown][] =
-    [
-      ['by app.use', (app, guard, handlers) => app.use(guard).post('/shop/:id/orders', ...handlers)],
-      ['on the route', (app, guard, handlers) => app.post('/shop/:id/orders', guard, ...handlers)],
-      [
-        'in nested routers',
-        (app, guard, handlers) =>
-          app.use(
-            '/shop',
-            express.Router().use(
-              '/:id',
-              express
-                .Router({ mergeParams: true })
-                .use(guard)
-                .post('/orders', ...handlers),
-            ),
-          ),
-      ],
-      [
-        'before a router',
-        (app, guard, handlers) =>
-          app.use('/shop/:id', guard, express.Router({ mergeParams: true }).post('/orders', ...handlers)),
-      ],
-    ];
-
-  it.each(
-    mounts.flatMap(([where, mount]) =>
-      readers.flatMap(([how, parser, sent, find, found]) =>
-        (parser.length > 0 ? ['before', 'after'] : ['after']).map(position => ({
-          where,
-          mount,
-          how,
-          parser,
-          sent,
-          find,
-          found,
-          position,
-        })),
-      ),
-    ),
-  )(
-    'mounted $where, with $how $position idempotency(): the handler gets its body, and runs once',
-    async ({ mount, parser, sent, find, found, position }) => {
+  it.each(readers.flatMap(reader => (['before', 'after'] as const).map(position => ({ ...reader, position }))))(
+    'with $how $position idempotency(): the handler gets its body, and runs once',
+    async ({ make, position, requests, found }) => {
       let runs = 0;
-      const app = express();
-      const handler: RequestHandler = async (req, res) => {
+      const handler: RequestHandler = (req, res, next) => {
         runs++;
-        res.json({ id: req.params['id'], found: await find(req) });
+        return tell(req, res, next);
       };
-      if (position === 'before') parser.forEach(one => app.use(one));
-      mount(app, idempotency(), position === 'before' ? [handler] : [...parser, handler]);
-      const { url } = await serve(app);
-      const ask = (id: number): Promise<WireResponse> =>
-        send(`${url}/shop/${id}/orders`, { ...sent, headers: keyed('k', sent.headers as Record<string, string>) });
-      const first = await ask(7);
-      expect(JSON.parse(first.text)).toEqual({ id: '7', found });
-      expect(visibleReplay(await ask(7))).toEqual(visible(first));
-      expect((await ask(8)).headers['idempotent-replayed']).toBeUndefined();
-      expect(runs).toBe(2);
+      const [guard, reader] = [idempotency(), make(express)];
+      const { url } = await serve(
+        express().post('/', ...(position === 'before' ? [reader, guard] : [guard, reader]), handler),
+      );
+      const ask = ({ headers = {}, body }: WireRequest): Promise<WireResponse> =>
+        send(url, { headers: { 'Idempotency-Key': 'k', ...headers }, body });
+      const first = await ask(requests[0]);
+      expect(JSON.parse(first.text)).toEqual(found);
+      expect(visibleReplay(await ask(requests[0]))).toEqual(visible(first));
+      expect([(await ask(requests[1])).headers['idempotent-replayed'], runs]).toEqual([undefined, 2]);
     },
   );
+
+  it.each<[string, WireRequest]>([
+    ['no body', {}],
+    ['a Content-Length of 0', { headers: { 'Content-Length': '0', 'Content-Type': 'application/json' } }],
+    [
+      'an empty chunked body',
+      { headers: { 'Transfer-Encoding': 'chunked', 'Content-Type': 'application/json' }, body: '' },
+    ],
+    ['an announced body', { headers: { Expect: '100-continue', 'Content-Type': 'application/json' }, body: '{}' }],
+  ])('a request with %s gets through, and is replayed', async (_title, { headers = {}, body }) => {
+    const handler: RequestHandler = (req, res) => void res.json(req.body ?? {});
+    const { url } = await serve(express().post('/', idempotency(), express.json(), handler));
+    const ask = () => send(url, { headers: { 'Idempotency-Key': 'k', ...headers }, body });
+    expect([(await ask()).text, (await ask()).headers['idempotent-replayed']]).toEqual(['{}', 'true']);
+  });
+
+  const at = '/shop/:id/orders';
+  const merging = () => express.Router({ mergeParams: true });
+  it.each<[string, (app: Express, guard: RequestHandler, ...handlers: RequestHandler[]) => unknown]>([
+    ['for the application', (app, guard, ...handlers) => app.use(guard).post(at, ...handlers)],
+    ['for a path', (app, guard, ...handlers) => app.use('/shop', guard).post(at, ...handlers)],
+    ['for a route', (app, guard, ...handlers) => app.post(at, guard, ...handlers)],
+    ['in an array', (app, guard, ...handlers) => app.post(at, [guard, ...handlers])],
+    [
+      'by route()',
+      (app, guard, ...handlers) =>
+        app
+          .route(at)
+          .all(guard)
+          .post(...handlers),
+    ],
+    [
+      'in nested routers',
+      (app, guard, ...handlers) =>
+        app.use(
+          '/shop',
+          express.Router().use(
+            '/:id',
+            merging()
+              .use(guard)
+              .post('/orders', ...handlers),
+          ),
+        ),
+    ],
+    [
+      'before a router',
+      (app, guard, ...handlers) => app.use('/shop/:id', guard, merging().post('/orders', ...handlers)),
+    ],
+    [
+      'in a mounted application',
+      (app, guard, ...handlers) => app.use('/shop', express().post('/:id/orders', guard, ...handlers)),
+    ],
+    [
+      'for the application and for the route',
+      (app, guard, ...handlers) => app.use(guard).post(at, idempotency(), guard, ...handlers),
+    ],
+  ])('mounted %s, it guards the handler, once, and leaves it its body', async (_where, mount) => {
+    let runs = 0;
+    const app = express();
+    mount(app, idempotency(), express.json(), (req, res) => {
+      runs++;
+      res.json({ id: req.params['id'], url: req.originalUrl, body: req.body as unknown });
+    });
+    const { url } = await serve(app);
+    const ask = (id: number): Promise<WireResponse> =>
+      send(`${url}/shop/${id}/orders?a=1`, {
+        headers: keyed('k', { 'Content-Type': 'application/json' }),
+        body: '[7]',
+      });
+    const first = await ask(7);
+    expect(JSON.parse(first.text)).toEqual({ id: '7', url: '/shop/7/orders?a=1', body: [7] });
+    expect(visibleReplay(await ask(7))).toEqual(visible(first));
+    expect((await ask(8)).headers['idempotent-replayed']).toBeUndefined();
+    expect(runs).toBe(2);
+  });
 
   const onError: ErrorRequestHandler = (error: Error & { status: number }, _req, res, next) => {
     if (res.headersSent) next(error);
@@ -182,12 +260,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
   };
   const TEXT = 'Lorem ipsum, grün. '.repeat(500);
   const answers: [how: string, handler: RequestHandler][] = [
-    [
-      'json',
-      (_req, res) => {
-        res.status(201).json({ TEXT });
-      },
-    ],
+    ['json', (_req, res) => void res.status(201).json({ TEXT })],
     [
       'writes',
       (_req, res) => {
@@ -202,24 +275,9 @@ describe.each(expressVersions)('%s', (_version, express) => {
         res.end(TEXT);
       },
     ],
-    [
-      'an error',
-      (_req, _res, next) => {
-        next(Object.assign(new Error('no'), { status: 409, expose: true }));
-      },
-    ],
-    [
-      'nothing',
-      (_req, res) => {
-        res.sendStatus(204);
-      },
-    ],
-    [
-      'a redirect',
-      (_req, res) => {
-        res.redirect('/elsewhere');
-      },
-    ],
+    ['an error', (_req, _res, next) => next(Object.assign(new Error('no'), { status: 409, expose: true }))],
+    ['nothing', (_req, res) => void res.sendStatus(204)],
+    ['a redirect', (_req, res) => res.redirect('/elsewhere')],
   ];
   const around: [what: string, make: () => RequestHandler[]][] = [
     ['compression (gzip)', () => [compression({ threshold: 0 })]],
@@ -299,9 +357,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
 
   it('compression before idempotency() packs each replay as its own client asks', async () => {
     const { url } = await serve(
-      express().post('/', compression(), idempotency(), (_req, res) => {
-        res.type('text').send(TEXT);
-      }),
+      express().post('/', compression(), idempotency(), (_req, res) => void res.type('text').send(TEXT)),
     );
     const ask = (coding: string): Promise<WireResponse> =>
       send(url, { headers: keyed('k', { 'Accept-Encoding': coding }) });

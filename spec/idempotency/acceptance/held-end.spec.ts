@@ -70,7 +70,8 @@ describe.each(expressVersions)('%s', (_version, express) => {
       const { client, completing, mayComplete, seen } = await held(end);
       await completing.happened;
       if (begun !== '') while (!client.text.includes(begun)) await once(client.socket, 'data');
-      expect(seen()?.headersSent).toBe(true);
+      expect([seen()?.headersSent, seen()?.writableFinished]).toEqual([true, false]);
+      expect(() => seen()?.json({})).toThrow(expect.objectContaining({ code: 'ERR_HTTP_HEADERS_SENT' }));
       // What was sent before would be here by then.
       for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
       if (begun === '') expect(client.text).toBe('');
@@ -82,9 +83,14 @@ describe.each(expressVersions)('%s', (_version, express) => {
   );
 
   it('a replay has the date of its own exchange, and keeps its connection as its own client asks', async () => {
-    const app = express().post('/', idempotency(), (_req, res) => {
-      res.set({ Date: 'Sat, 01 Jan 2000 00:00:00 GMT', Connection: 'close', 'Keep-Alive': 'timeout=7' }).send('x');
-    });
+    const app = express().post(
+      '/',
+      idempotency(),
+      (_req, res) =>
+        void res
+          .set({ Date: 'Sat, 01 Jan 2000 00:00:00 GMT', Connection: 'close', 'Keep-Alive': 'timeout=7' })
+          .send('x'),
+    );
     const { port } = await serve(app);
     const [first, second] = [new RawClient(port), new RawClient(port)];
     await first.send(requestTo(port));

@@ -110,7 +110,15 @@ describe.each(rows)('the store is $how ($version)', ({ express, how }) => {
       if (at === 'read') await timed(url, agent);
       fault.at = at;
       const refused = await timed(url, agent);
-      expect(JSON.parse(refused.text)).toMatchObject({ status: 503, type: 'urn:bindonce:store-unavailable' });
+      expect(JSON.parse(refused.text)).toMatchObject({
+        status: 503,
+        type: 'urn:bindonce:store-unavailable',
+        detail: expect.stringContaining(
+          at === 'read'
+            ? 'The request was executed before and is not executed again, but its response cannot be read now'
+            : 'Nothing was executed for this attempt',
+        ) as string,
+      });
       expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
       expect(refused.ms).toBeLessThan(BOUND);
       expect(fault.log.kinds).toContain('store-failed');
@@ -121,9 +129,7 @@ describe.each(rows)('the store is $how ($version)', ({ express, how }) => {
       agent.destroy();
       while (
         (await new Promise(resolve => {
-          server.getConnections((_error, count) => {
-            resolve(count);
-          });
+          server.getConnections((_error, count) => resolve(count));
         })) !== 0
       )
         await pause(1);

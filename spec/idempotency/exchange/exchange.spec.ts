@@ -112,12 +112,7 @@ describe.each(expressVersions)('on %s, behind a middleware that writes to the re
   };
   const begins: [title: string, begin: (res: Response) => void][] = [
     ['writes', res => res.write(' ')],
-    [
-      'flushes the head',
-      res => {
-        res.flushHeaders();
-      },
-    ],
+    ['flushes the head', res => res.flushHeaders()],
   ];
 
   it.each(begins)('which %s while the request waits for another, it is refused', async (_title, begin) => {

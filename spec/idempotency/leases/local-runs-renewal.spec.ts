@@ -14,9 +14,8 @@ import { HookedLeases } from '../../support/hooked-leases';
 import { onAbort } from '../../support/on-abort';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
-import { SlowMap } from '../../support/slow-map';
 import { standStill } from '../../support/stand-still';
-import { keyed, visible, visibleReplay } from '../../support/replays';
+import { keyed } from '../../support/replays';
 
 async function served(options: IdempotencyOptions, handler: (run: number) => RequestHandler) {
   const log = new EventLog();
@@ -29,23 +28,6 @@ async function served(options: IdempotencyOptions, handler: (run: number) => Req
 }
 
 describe('a lease', () => {
-  it('is renewed while the handler runs: five leases with duplicates all the while are one run', async () => {
-    const leaseDuration = 200;
-    const { log, state, post } = await served({ leaseDuration }, run => async (_req, res) => {
-      await pause(5 * leaseDuration);
-      res.json({ run });
-    });
-    const begun = performance.now();
-    const answers: Promise<WireResponse>[] = [];
-    while (performance.now() - begun < 5 * leaseDuration) {
-      answers.push(post());
-      await pause(25);
-    }
-    expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['{"run":1}']));
-    expect(state.runs).toBe(1);
-    expect(log.kinds).not.toContain('lease-lost');
-  });
-
   it('outlives single renewals that fail', async () => {
     const leaseDuration = 3_000;
     const renewedOften = async (): Promise<{ kinds: unknown; ms: number }> => {
@@ -78,26 +60,10 @@ describe('a lease', () => {
         renewed++;
       },
     });
-    const { post } = await served({ leases, leaseDuration: 30 }, () => (_req, res) => {
-      res.end();
-    });
+    const { post } = await served({ leases, leaseDuration: 30 }, () => (_req, res) => void res.end());
     await post();
     await pause(60);
     expect(renewed).toBe(0);
-  });
-
-  it('that cannot be renewed for as long as it lasts aborts the signal of its handler', async () => {
-    const leases = new HookedLeases({
-      renew: () => {
-        throw new Error('The store is down');
-      },
-    });
-    const { log, post } = await served({ leases, leaseDuration: 60, storeTimeout: 30 }, () => (req, res) => {
-      const { signal } = req.idempotency;
-      onAbort(signal, () => res.send((signal.reason as Error).message));
-    });
-    expect((await post()).text).toBe('The idempotency lease was lost: another request may run the handler.');
-    expect(log.kinds[0]).toBe('lease-lost');
   });
 
   it('that expired while the process stood still aborts the signal before another request of the process runs', async () => {
@@ -132,53 +98,7 @@ async function takeAway(leases: LeaseStore, { cacheKey }: RequestIdempotency): P
   await leases.release(cacheKey, held.token);
 }
 
-describe('a handler whose lease was taken by another request', () => {
-  it.each<[string, (res: express.Response, run: number) => void]>([
-    [
-      'that has not begun to answer is cut off, and the retry gets the answer of the other',
-      (res, run) => {
-        res
-          .status(200 + run)
-          .set('X-Run', String(run))
-          .json({ run });
-      },
-    ],
-    [
-      'that has sent its head already is cut off',
-      (res, run) => {
-        res.write(`run ${run}`);
-        res.end();
-      },
-    ],
-  ])('%s, and only one result is ever published', async (_title, answer) => {
-    const leases = memoryLeases();
-    const running = signal<RequestIdempotency>();
-    const lost = signal();
-    const mayAnswer = signal();
-    const { log, state, post } = await served(
-      { store: new Keyv(), leases, leaseDuration: 90 },
-      run => async (req, res) => {
-        if (run === 1) {
-          onAbort(req.idempotency.signal, lost.happens);
-          running.happens(req.idempotency);
-          await mayAnswer.happened;
-        }
-        answer(res, run);
-      },
-    );
-    const first = post().catch(() => 'cut off' as const);
-    await takeAway(leases, await running.happened);
-    const second = await post();
-    await lost.happened;
-    mayAnswer.happens();
-
-    expect(await first).toBe('cut off');
-    expect(visibleReplay(await post())).toEqual(visible(second));
-    expect(state.runs).toBe(2);
-    expect(log.kinds.filter(kind => kind === 'executed')).toHaveLength(1);
-    expect(log.kinds.filter(kind => kind === 'lease-lost')).toHaveLength(1);
-  });
-
+describe('a handler', () => {
   it('whose lease has expired but is still free publishes its result', async () => {
     const leases = memoryLeases();
     const running = signal<RequestIdempotency>();
@@ -195,38 +115,4 @@ describe('a handler whose lease was taken by another request', () => {
     expect((await post()).text).toBe('{"run":1}');
     expect(state.runs).toBe(1);
   });
-});
-
-describe('cacheDuration', () => {
-  it.each([
-    ['at once', 0],
-    ['in 40 ms', 40],
-  ])(
-    'ends under load with one run for each duration and never a 409, on a store that writes %s',
-    async (_title, ms) => {
-      let concurrent = 0;
-      let most = 0;
-      const cacheDuration = 200;
-      const { log, state, post } = await served(
-        { cacheDuration, store: new Keyv({ store: new SlowMap(() => ms) }) },
-        run => async (_req, res) => {
-          most = Math.max(most, ++concurrent);
-          await pause(5);
-          concurrent--;
-          res.json({ run });
-        },
-      );
-      const begun = performance.now();
-      const answers: Promise<WireResponse>[] = [];
-      while (performance.now() - begun < 5 * cacheDuration || state.runs < 2) {
-        answers.push(post());
-        await pause(2);
-      }
-      const statuses = new Set((await Promise.all(answers)).map(({ status }) => status));
-      expect(statuses).toEqual(new Set([200]));
-      expect(most).toBe(1);
-      expect(state.runs).toBeLessThanOrEqual(1 + (performance.now() - begun) / cacheDuration);
-      expect(log.kinds.filter(kind => kind === 'executed')).toHaveLength(state.runs);
-    },
-  );
 });

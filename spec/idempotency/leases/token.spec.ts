@@ -12,9 +12,7 @@ describe('the token of a run', () => {
     try {
       let runs = 0;
       const waiting = signal();
-      const onEvent = (): void => {
-        waiting.happens();
-      };
+      const onEvent = (): void => waiting.happens();
       const app = express().post('/', idempotency({ whenInFlight: 'reject', onEvent }), async (_req, res) => {
         runs++;
         await waiting.happened;

@@ -36,13 +36,12 @@ describe('a duplicate that waits', () => {
     async msLeft => {
       const leases = new TakenLeases(msLeft);
       const { url } = await serve(
-        express().post('/', idempotency({ leases, waitTimeout: 350 }), (_req, res) => {
-          res.end();
-        }),
+        express().post('/', idempotency({ leases, waitTimeout: 350 }), (_req, res) => void res.end()),
       );
       const { status, headers } = await send(url, { headers: keyed('k') });
       expect([status, headers['retry-after']]).toEqual([409, '1']);
-      const pauses = leases.asked.slice(1).map((at, index) => at - (leases.asked[index] ?? 0));
+      // The last one is at the end of its time, which may be just after another.
+      const pauses = leases.asked.slice(1, -1).map((at, index) => at - (leases.asked[index] ?? 0));
       expect(pauses.length).toBeGreaterThan(0);
       // A timer of node may be early by part of a millisecond.
       expect(Math.min(...pauses)).toBeGreaterThan(24);
@@ -261,9 +260,7 @@ describe('a duplicate whose store fails to notify', () => {
     const first = send(url, { headers: keyed('k') });
     await running.happened;
     const second = send(url, { headers: keyed('k') });
-    setTimeout(() => {
-      done.happens();
-    }, 50);
+    setTimeout(() => done.happens(), 50);
     expect([(await first).text, (await second).text, runs]).toEqual(['done', 'done', 1]);
   });
 });

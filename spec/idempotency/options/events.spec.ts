@@ -9,9 +9,7 @@ import { serve } from '../../support/serve';
 import { signal, type Signal } from '../../support/signal';
 import { keyed } from '../../support/replays';
 
-const CREATED: RequestHandler = (_req, res) => {
-  res.status(201).send('x');
-};
+const CREATED: RequestHandler = (_req, res) => void res.status(201).send('x');
 const down = (): never => {
   throw new Error('ECONNREFUSED');
 };
@@ -56,9 +54,7 @@ describe('onEvent', () => {
     [
       'executed for an error too',
       {},
-      (_req, res) => {
-        res.status(500).end();
-      },
+      (_req, res) => void res.status(500).end(),
       [''],
       [{ kind: 'executed', status: 500 }],
     ],
@@ -115,9 +111,7 @@ describe('onEvent', () => {
     [
       'not-stored and unavailable, where the response is too large',
       { maxResponseBytes: 1 },
-      (_req, res) => {
-        res.send('xx');
-      },
+      (_req, res) => void res.send('xx'),
       ['', ''],
       [
         { kind: 'not-stored', status: 200 },
@@ -229,9 +223,12 @@ describe('onEvent', () => {
   it('is told refused for values that bindRequest() refuses, and executed for the values that it takes', async () => {
     const log = new EventLog();
     const { url } = await serve(
-      express().post('/', idempotency({ onEvent: log.onEvent }), bindRequest(dto({ count: int })), (_req, res) => {
-        res.end();
-      }),
+      express().post(
+        '/',
+        idempotency({ onEvent: log.onEvent }),
+        bindRequest(dto({ count: int })),
+        (_req, res) => void res.end(),
+      ),
     );
     const post = (body: string) => send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body });
     expect(

@@ -2,95 +2,19 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
-import { Keyv } from 'keyv';
-import { idempotency, type IdempotencyOptions } from '../../../lib';
+import { idempotency } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { expressVersions } from '../../support/express-versions';
-import { bodies, heads } from '../run/responses';
 import { serve } from '../../support/serve';
 import { keyed, visible, visibleReplay } from '../../support/replays';
-
-const stores: readonly (readonly [name: string, options: () => IdempotencyOptions])[] = [
-  ['the default store', () => ({})],
-  ['a Keyv', () => ({ store: new Keyv() })],
-];
-
-describe.each(expressVersions)('a replay on %s', (_version, express) => {
-  it.each(stores.flatMap(([store, options]) => [...bodies, ...heads].map(row => [store, ...row, options] as const)))(
-    'from %s of %s equals the original, which is what the handler would have sent by itself',
-    async (_store, _title, { method = 'POST', headers = {}, handler }, options) => {
-      let runs = 0;
-      const counted: RequestHandler = (req, res, next) => {
-        runs++;
-        return handler(req, res, next);
-      };
-      // With a header set before, node 20 takes the lists of `writeHead` apart in another way than without.
-      const app = express()
-        .disable('x-powered-by')
-        .all('/bare', handler)
-        .all('/guarded', idempotency({ addHeaderToResponse: false, ...options() }), counted);
-      const { url } = await serve(app);
-      const get = (path: string): Promise<WireResponse> => send(url + path, { method, headers: keyed('k', headers) });
-
-      const bare = await get('/bare');
-      const first = await get('/guarded');
-      const second = await get('/guarded');
-
-      expect(visible(first)).toEqual(visible(bare));
-      expect(visibleReplay(second)).toEqual(visible(first));
-      expect(runs).toBe(1);
-    },
-  );
-
-  it('carries the idempotency key that was sent, as the original does', async () => {
-    const { url } = await serve(
-      express().post('/', idempotency(), (_req, res) => {
-        res.json({});
-      }),
-    );
-    const first = await send(url, { headers: keyed('"a, b"') });
-    expect(first.lines).toContain('Idempotency-Key: "a, b"');
-    expect(visibleReplay(await send(url, { headers: keyed('"a, b"') }))).toEqual(visible(first));
-  });
-
-  it('of a redirect goes back to the referrer of the original', async () => {
-    const { url } = await serve(
-      express().post('/', idempotency(), (req, res) => {
-        res.redirect(req.get('Referrer') ?? '/');
-      }),
-    );
-    await send(url, { headers: keyed('k', { Referer: '/a' }) });
-    expect((await send(url, { headers: keyed('k', { Referer: '/b' }) })).headers.location).toBe('/a');
-  });
-});
 
 const LONG = 'abc '.repeat(2_000);
 /** Bodies whose length nobody has declared when the head is written: node declares it, or not. */
 const undeclared: [title: string, handler: RequestHandler, methods?: readonly string[]][] = [
-  [
-    'end with text',
-    (_req, res) => {
-      res.end('abc');
-    },
-  ],
-  [
-    'end with nothing',
-    (_req, res) => {
-      res.end();
-    },
-  ],
-  [
-    'end with long text',
-    (_req, res) => {
-      res.type('text').end(LONG);
-    },
-  ],
-  [
-    'end with long bytes of no type',
-    (_req, res) => {
-      res.end(Buffer.from(LONG));
-    },
-  ],
+  ['end with text', (_req, res) => void res.end('abc')],
+  ['end with nothing', (_req, res) => void res.end()],
+  ['end with long text', (_req, res) => void res.type('text').end(LONG)],
+  ['end with long bytes of no type', (_req, res) => void res.end(Buffer.from(LONG))],
   [
     'removeHeader of the length, then end',
     (_req, res) => {
@@ -126,23 +50,11 @@ const undeclared: [title: string, handler: RequestHandler, methods?: readonly st
       res.set('Content-Length', '3').end('abc');
     },
   ],
-  [
-    'writeHead, then end',
-    (_req, res) => {
-      res.writeHead(200).end('abc');
-    },
-  ],
-  [
-    'writeHead, then end with nothing',
-    (_req, res) => {
-      res.writeHead(200).end();
-    },
-  ],
+  ['writeHead, then end', (_req, res) => void res.writeHead(200).end('abc')],
+  ['writeHead, then end with nothing', (_req, res) => void res.writeHead(200).end()],
   [
     'writeHead, then end with long text',
-    (_req, res) => {
-      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG);
-    },
+    (_req, res) => void res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG),
   ],
   [
     'flushHeaders, then end',
@@ -158,26 +70,9 @@ const undeclared: [title: string, handler: RequestHandler, methods?: readonly st
       res.end('abc');
     },
   ],
-  [
-    'end under a Transfer-Encoding',
-    (_req, res) => {
-      res.set('Transfer-Encoding', 'chunked').end('abc');
-    },
-    ['POST'],
-  ],
-  [
-    'end under a Trailer',
-    (_req, res) => {
-      res.set('Trailer', 'X-T').end('abc');
-    },
-    ['POST'],
-  ],
-  [
-    '205',
-    (_req, res) => {
-      res.status(205).end();
-    },
-  ],
+  ['end under a Transfer-Encoding', (_req, res) => void res.set('Transfer-Encoding', 'chunked').end('abc'), ['POST']],
+  ['end under a Trailer', (_req, res) => void res.set('Trailer', 'X-T').end('abc'), ['POST']],
+  ['205', (_req, res) => void res.status(205).end()],
 ];
 const mounts: [title: string, middlewares: RequestHandler[]][] = [
   ['nothing', []],

@@ -72,12 +72,7 @@ describe.each(expressVersions)('a draft of a response, on %s,', (_version, expre
 
   it.each<[Unfit, (res: Response) => unknown]>([
     ['streamed', res => res.write('a piece')],
-    [
-      'streamed',
-      res => {
-        res.flushHeaders();
-      },
-    ],
+    ['streamed', res => res.flushHeaders()],
     ['too-long', res => res.send('x'.repeat(1_001))],
     ['not-replayable', res => res.set('Transfer-Encoding', 'gzip').end('x')],
   ])('is no response if it is %s', async (reason, act) => {

@@ -250,62 +250,7 @@ describe('a PostgreSQL that hangs for longer than storeTimeout just when the han
   });
 });
 
-describe('a client of Redis that gives up while a handler is at work', () => {
-  it('has the response once the application has connected it again, without another request', async () => {
-    const redis = await RedisServer.start();
-    const proxy = await TcpProxy.before(redis.port);
-    const reconnectStrategy = (tries: number): number | Error => (tries > 2 ? new Error('That is enough') : 10);
-    const client = createClient({ url: `redis://127.0.0.1:${proxy.port}`, socket: { reconnectStrategy } });
-    const store = new Keyv(new KeyvRedis(client));
-    store.on('error', () => undefined);
-    const { log, state, post } = await shop({ store }, async () => {
-      proxy.cut();
-      while (client.isOpen) await pause(10);
-    });
-    try {
-      expect((await post()).text).toBe('{"order":1}');
-      expect(log.kinds).toEqual(['not-stored']);
-      proxy.mend();
-      await client.connect();
-      while ((await client.keys('*:*')).length < 2) await pause(20);
-      expect((await post()).headers['idempotent-replayed']).toBe('true');
-      expect(state.runs).toBe(1);
-    } finally {
-      await store.disconnect();
-      await proxy.close();
-      await redis.stop();
-    }
-  });
-});
-
 describe('a store that the application closes while a handler is at work', () => {
-  it('is not opened again for its response, which is stored when the application has opened it', async () => {
-    const redis = await RedisServer.start();
-    const client = connect(redis.port);
-    const store = new Keyv(new KeyvRedis(client));
-    store.on('error', () => undefined);
-    await store.get('the store is open');
-    let isFirst = true;
-    const { log, state, post, persist } = await shop({ store }, async () => {
-      if (isFirst) await store.disconnect();
-      isFirst = false;
-    });
-    try {
-      expect((await post()).text).toBe('{"order":1}');
-      // Some tries to store it in the background.
-      await pause(STORE_TIMEOUT);
-      expect(client.isOpen).toBe(false);
-      expect(log.kinds).toEqual(['not-stored']);
-      await client.connect();
-      const retried = await persist();
-      expect([retried.text, retried.headers['idempotent-replayed']]).toEqual(['{"order":1}', 'true']);
-      expect(state.runs).toBe(1);
-    } finally {
-      await store.disconnect();
-      await redis.stop();
-    }
-  });
-
   it.each(['Redis', 'Valkey'])('does not keep the process alive, on the client for %s', async name => {
     const redis = await RedisServer.start();
     try {

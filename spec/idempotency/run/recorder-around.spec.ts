@@ -1,68 +1,16 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import compression from 'compression';
-import cors from 'cors';
-import type { RequestHandler, Response } from 'express';
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import session from 'express-session';
-import helmet from 'helmet';
 import { Keyv } from 'keyv';
-import morgan from 'morgan';
 import { idempotency } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
 import { expressVersions } from '../../support/express-versions';
 import { RawClient } from '../../support/raw-client';
 import { serve } from '../../support/serve';
 import { signal, type Signal } from '../../support/signal';
 import { keyed, visible, visibleReplay } from '../../support/replays';
-
-const LONG = 'abc '.repeat(2_000);
-
-const handlers: [title: string, handler: RequestHandler][] = [
-  [
-    'json',
-    (_req, res) => {
-      res.json({ LONG });
-    },
-  ],
-  [
-    'short json',
-    (_req, res) => {
-      res.json({ short: true });
-    },
-  ],
-  [
-    'write and end',
-    (_req, res) => {
-      res.type('text').write(LONG);
-      res.end('end');
-    },
-  ],
-  [
-    'a file',
-    (_req, res) => {
-      res.sendFile('responses.ts', { root: __dirname });
-    },
-  ],
-  [
-    '204',
-    (_req, res) => {
-      res.status(204).end();
-    },
-  ],
-];
-
-const middlewares: [title: string, make: () => RequestHandler][] = [
-  ['compression', () => compression()],
-  ['helmet', () => helmet()],
-  ['cors', () => cors({ origin: true, credentials: true, exposedHeaders: ['X-A'] })],
-  ['express-session', () => session({ secret: 's', resave: false, saveUninitialized: true, genid: () => 'always' })],
-];
-
-const rows = middlewares.flatMap(([middleware, make]) =>
-  ['before', 'after'].flatMap(position =>
-    handlers.map(([title, handler]) => ({ middleware, make, position, title, handler })),
-  ),
-);
 
 /** What writes the head of a response: what a middleware may still do in `end` depends on it. */
 type HeadBy = 'end' | 'write' | 'writeHead';
@@ -109,64 +57,14 @@ const wrappers: [title: string, wrap: (res: Response) => void, fits: readonly He
 ];
 
 const answers: [title: string, headBy: HeadBy, handler: RequestHandler, method?: string][] = [
-  [
-    'json',
-    'end',
-    (_req, res) => {
-      res.json({ a: 'b' });
-    },
-  ],
-  [
-    'end with text',
-    'end',
-    (_req, res) => {
-      res.end('text');
-    },
-  ],
-  [
-    'an empty end',
-    'end',
-    (_req, res) => {
-      res.end();
-    },
-  ],
-  [
-    '204',
-    'end',
-    (_req, res) => {
-      res.status(204).end();
-    },
-  ],
-  [
-    '204 by send',
-    'end',
-    (_req, res) => {
-      res.status(204).send();
-    },
-  ],
-  [
-    'a redirect',
-    'end',
-    (_req, res) => {
-      res.redirect(303, '/there');
-    },
-  ],
-  [
-    'json to HEAD',
-    'end',
-    (_req, res) => {
-      res.json({ a: 'b' });
-    },
-    'HEAD',
-  ],
-  [
-    'a redirect to HEAD',
-    'end',
-    (_req, res) => {
-      res.redirect(303, '/there');
-    },
-    'HEAD',
-  ],
+  ['json', 'end', (_req, res) => void res.json({ a: 'b' })],
+  ['end with text', 'end', (_req, res) => void res.end('text')],
+  ['an empty end', 'end', (_req, res) => void res.end()],
+  ['204', 'end', (_req, res) => void res.status(204).end()],
+  ['204 by send', 'end', (_req, res) => void res.status(204).send()],
+  ['a redirect', 'end', (_req, res) => res.redirect(303, '/there')],
+  ['json to HEAD', 'end', (_req, res) => void res.json({ a: 'b' }), 'HEAD'],
+  ['a redirect to HEAD', 'end', (_req, res) => res.redirect(303, '/there'), 'HEAD'],
   [
     'write and end',
     'write',
@@ -175,13 +73,7 @@ const answers: [title: string, headBy: HeadBy, handler: RequestHandler, method?:
       res.end('two');
     },
   ],
-  [
-    'writeHead and end',
-    'writeHead',
-    (_req, res) => {
-      res.writeHead(201, { 'X-A': 'a' }).end('text');
-    },
-  ],
+  ['writeHead and end', 'writeHead', (_req, res) => void res.writeHead(201, { 'X-A': 'a' }).end('text')],
 ];
 
 const wrapped = wrappers.flatMap(([wrapper, wrap, fits]) =>
@@ -226,143 +118,6 @@ describe.each(expressVersions)('on %s', (_version, express) => {
   );
 });
 
-describe.each(expressVersions)('on %s', (_version, express) => {
-  it.each(rows)(
-    '$title behind $middleware mounted $position us is what it would be without us, and its replay too',
-    async ({ make, position, handler }) => {
-      let runs = 0;
-      const counted: RequestHandler = (req, res, next) => {
-        runs++;
-        return handler(req, res, next);
-      };
-      const guard = idempotency({ addHeaderToResponse: false });
-      const middleware = make();
-      const app = express()
-        .post('/bare', middleware, handler)
-        .post('/guarded', ...(position === 'before' ? [middleware, guard] : [guard, middleware]), counted);
-      const { url } = await serve(app);
-      const get = (path: string): Promise<WireResponse> =>
-        send(url + path, { headers: keyed('k', { 'Accept-Encoding': 'gzip', Origin: 'https://shop.example' }) });
-
-      const bare = await get('/bare');
-      const first = await get('/guarded');
-      const replay = await get('/guarded');
-
-      expect(visible({ ...first, lines: [...first.lines].sort() })).toEqual(
-        visible({ ...bare, lines: [...bare.lines].sort() }),
-      );
-      const { lines, ...rest } = visibleReplay(replay);
-      expect({ ...rest, lines: [...lines].sort() }).toEqual(visible({ ...first, lines: [...first.lines].sort() }));
-      expect(runs).toBe(1);
-    },
-  );
-
-  it.each(['before', 'after'])('morgan mounted %s us logs the true status and length', async position => {
-    const logged: string[] = [];
-    const stream = {
-      write: (line: string) => {
-        logged.push(line.trim());
-      },
-    };
-    const logger = morgan(':method :status :res[content-length] :res[idempotent-replayed]', { stream });
-    const app = express().post(
-      '/',
-      ...(position === 'before' ? [logger, idempotency()] : [idempotency(), logger]),
-      (_req, res) => {
-        res.status(201).json({ a: 1 });
-      },
-    );
-    const { url } = await serve(app);
-    await send(url, { headers: keyed('k') });
-    await send(url, { headers: keyed('k') });
-    await send(url, {});
-    expect(logged).toEqual(
-      position === 'before'
-        ? ['POST 201 7 -', 'POST 201 7 true', expect.stringMatching(/^POST 400 \d+ -$/)]
-        : ['POST 201 7 -'],
-    );
-  });
-
-  it.each(['before', 'after'])('listeners mounted %s us see a finished response', async position => {
-    const seen: unknown[] = [];
-    const listener: RequestHandler = (_req, res, next) => {
-      const tell = (event: string): void => {
-        seen.push([
-          event,
-          res.statusCode,
-          res.headersSent,
-          res.writableEnded,
-          res.writableFinished,
-          Number(res.getHeader('content-length')),
-        ]);
-      };
-      res
-        .once('finish', () => {
-          tell('finish');
-        })
-        .once('close', () => {
-          tell('close');
-        });
-      next();
-    };
-    const app = express().post(
-      '/',
-      ...(position === 'before' ? [listener, idempotency()] : [idempotency(), listener]),
-      (_req, res) => {
-        res.status(201).json({ a: 1 });
-      },
-    );
-    const { url, server } = await serve(app);
-    const closed = once(server, 'connection').then(([socket]) => once(socket as NodeJS.EventEmitter, 'close'));
-    await send(url, { headers: keyed('k') });
-    await closed;
-    expect(seen).toEqual([
-      ['finish', 201, true, true, true, 7],
-      ['close', 201, true, true, true, 7],
-    ]);
-  });
-
-  it('a session that the handler changes is there in the next request', async () => {
-    const app = express()
-      .use(session({ secret: 's', resave: false, saveUninitialized: false }))
-      .post('/', idempotency({ scope: () => undefined }), (req, res) => {
-        const { session } = req as { session?: { count?: number } };
-        if (session) session.count = (session.count ?? 0) + 1;
-        res.json({ count: session?.count });
-      });
-    const { url } = await serve(app);
-    const first = await send(url, { headers: keyed('1') });
-    const Cookie = first.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '';
-    const second = await send(url, { headers: keyed('2', { Cookie }) });
-    const replay = await send(url, { headers: keyed('2', { Cookie }) });
-    expect([first.text, second.text, replay.text]).toEqual(['{"count":1}', '{"count":2}', '{"count":2}']);
-  });
-
-  it('requests that follow each other on one connection do not disturb each other', async () => {
-    const { port } = await serve(
-      express().post('/', idempotency(), (req, res) => {
-        res.send(req.get('Idempotency-Key'));
-      }),
-    );
-    const keys = Array.from({ length: 30 }, (_, index) => `k${index % 15}`);
-    // It ends when the server closes the connection, as the last request asks.
-    expect(await pipelined(port, keys)).toEqual(keys);
-  });
-});
-
-/** Sends all requests at once on one connection, and reads their answers. */
-async function pipelined(port: number, keys: readonly string[]): Promise<string[]> {
-  const socket = connect(port, '127.0.0.1');
-  keys.forEach((key, index) => {
-    socket.write(
-      `POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n${index === keys.length - 1 ? 'Connection: close\r\n' : ''}\r\n`,
-    );
-  });
-  let text = '';
-  for await (const chunk of socket) text += String(chunk);
-  return [...text.matchAll(/\r\n\r\n(k\d+?)(?=HTTP|$)/g)].map(match => match[1] ?? '');
-}
-
 describe.each(expressVersions)('callbacks on %s behind', (_version, express) => {
   it.each([
     ['compression', () => compression()],
@@ -370,12 +125,16 @@ describe.each(expressVersions)('callbacks on %s behind', (_version, express) => 
   ])('%s, which pass two arguments on, are called as without idempotency()', async (_middleware, make) => {
     const called: string[] = [];
     const { url } = await serve(
-      express().post('/', make() as RequestHandler, idempotency(), (_req, res) => {
-        res.type('png').write('a', () => {
-          called.push('write');
-          res.end('b', () => called.push('end'));
-        });
-      }),
+      express().post(
+        '/',
+        make() as RequestHandler,
+        idempotency(),
+        (_req, res) =>
+          void res.type('png').write('a', () => {
+            called.push('write');
+            res.end('b', () => called.push('end'));
+          }),
+      ),
     );
     expect((await send(url, { headers: keyed('k'), body: '' })).text).toBe('ab');
     expect(called).toEqual(['write', 'end']);
@@ -448,9 +207,7 @@ describe.each(expressVersions)('behind an earlier middleware with an end of its 
         };
         next();
       })
-      .post('/', idempotency(), (_req, res) => {
-        res.json({ a: 1 });
-      });
+      .post('/', idempotency(), (_req, res) => void res.json({ a: 1 }));
     const { port } = await serve(app);
     const client = new RawClient(port);
     await client.send(POST);
@@ -471,12 +228,8 @@ describe.each(expressVersions)('behind an earlier middleware with an end of its 
       })
       .use(session({ secret: 's', resave: true, saveUninitialized: true }))
       .use(idempotency({ store: new Keyv(), scope: () => undefined }))
-      .post('/large', (_req, res) => {
-        res.send('x'.repeat(8_000_000));
-      })
-      .post('/', (_req, res) => {
-        res.json({ a: 1 });
-      });
+      .post('/large', (_req, res) => void res.send('x'.repeat(8_000_000)))
+      .post('/', (_req, res) => void res.json({ a: 1 }));
     const { port, server } = await serve(app);
     const connected = once(server, 'connection') as Promise<[NodeJS.EventEmitter]>;
     const client = new RawClient(port);
@@ -499,13 +252,83 @@ describe.each(expressVersions)('behind an earlier middleware with an end of its 
         };
         next();
       })
-      .post('/', idempotency({ store: new Keyv() }), (_req, res) => {
-        res.json({ a: 1 });
-      });
+      .post('/', idempotency({ store: new Keyv() }), (_req, res) => void res.json({ a: 1 }));
     const { port } = await serve(app);
     const client = new RawClient(port);
     await client.send(POST);
     await client.closed();
     expect(client.text).toBe('');
+  });
+});
+
+const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
+  if (res.headersSent) next(error);
+  else res.status(500).send('the error page');
+};
+
+/** A middleware that throws when the head of a response is written, as one whose store of sessions has failed. */
+function throwsOnce(): RequestHandler {
+  let hasThrown = false;
+  return (_req, res, next) => {
+    const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => typeof res;
+    res.writeHead = (...args: unknown[]) => {
+      if (hasThrown) return writeHead(...args);
+      hasThrown = true;
+      throw new Error('The session could not be saved');
+    };
+    next();
+  };
+}
+
+describe.each(expressVersions)('a head that cannot be sent, on %s,', (_version, express) => {
+  /** The answers to two equal requests, the number of runs, and the events. */
+  async function twice(handler: RequestHandler, before: RequestHandler[]) {
+    let runs = 0;
+    const log = new EventLog();
+    const counted: RequestHandler = (req, res, next) => {
+      runs++;
+      return handler(req, res, next);
+    };
+    const guard = idempotency({ onEvent: log.onEvent });
+    const { url } = await serve(
+      express()
+        .all('/', ...before, guard, counted)
+        .use(onError),
+    );
+    const ask = async (): Promise<string> => {
+      const { status, text } = await send(url, { headers: keyed('k') });
+      return `${status} ${text}`;
+    };
+    return { answers: [await ask(), await ask()], runs, kinds: log.kinds };
+  }
+
+  it.each<[string, RequestHandler]>([
+    [
+      'write()',
+      (_req, res) => {
+        res.status(201).write('{"order":');
+        res.end('1}');
+      },
+    ],
+    [
+      'writeHead() and write()',
+      (_req, res) => {
+        res.writeHead(201, { 'X-Order': '1' }).write('{"order":');
+        res.end('1}');
+      },
+    ],
+    [
+      'flushHeaders()',
+      (_req, res) => {
+        res.status(201).flushHeaders();
+        res.end('{"order":1}');
+      },
+    ],
+  ])('is an error of %s in the handler, and the error page is the response that is stored', async (_call, handler) => {
+    expect(await twice(handler, [throwsOnce()])).toEqual({
+      answers: ['500 the error page', '500 the error page'],
+      runs: 1,
+      kinds: ['executed', 'replayed'],
+    });
   });
 });

@@ -23,9 +23,10 @@ describe.each(expressVersions)('on %s, a response under a transfer coding', (_ve
     'of its own (%s) goes out as it is; it is not kept under another framing, and its request is not run again',
     async coding => {
       let runs = 0;
-      const app = framework().post('/bare', (_req, res) => {
-        res.set('Transfer-Encoding', coding).end(gzipSync('hello'));
-      });
+      const app = framework().post(
+        '/bare',
+        (_req, res) => void res.set('Transfer-Encoding', coding).end(gzipSync('hello')),
+      );
       app.post('/guarded', idempotency({ addHeaderToResponse: false }), (_req, res) => {
         runs++;
         res.set('Transfer-Encoding', coding).end(gzipSync('hello'));
@@ -43,9 +44,7 @@ describe.each(expressVersions)('on %s, a response under a transfer coding', (_ve
 
   it.each(['chunked', 'Chunked'])('that is %s alone is kept', async coding => {
     const { port } = await serve(
-      framework().post('/', idempotency(), (_req, res) => {
-        res.set('Transfer-Encoding', coding).end('hello');
-      }),
+      framework().post('/', idempotency(), (_req, res) => void res.set('Transfer-Encoding', coding).end('hello')),
     );
     const first = await wire(port, '/');
     expect(

@@ -1,6 +1,6 @@
 import cors from 'cors';
 import express, { type Response } from 'express';
-import { idempotency, type RecordedResponse } from '../../../lib';
+import { idempotency } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { serve } from '../../support/serve';
 import { keyed, visible, visibleReplay } from '../../support/replays';
@@ -10,54 +10,37 @@ type Front = (res: Response, request: number) => void;
 /** Behind a middleware that knows how many requests there were; the handler answers the first, the second is a replay. */
 async function replayed(front: Front, handler: (res: Response) => void) {
   let requests = 0;
-  const records: RecordedResponse[] = [];
   const app = express()
     .disable('x-powered-by')
     .use((_req, res, next) => {
       front(res, ++requests);
       next();
     });
-  app.post(
-    '/',
-    idempotency({ addHeaderToResponse: false, shouldCache: record => records.push(record) > 0 }),
-    (_req, res) => {
-      handler(res);
-    },
-  );
+  app.post('/', idempotency({ addHeaderToResponse: false }), (_req, res) => handler(res));
   const { url } = await serve(app);
   const first = await send(url, { headers: keyed('k') });
   const replay = await send(url, { headers: keyed('k') });
-  return { first: visible(first), replay: visibleReplay(replay), record: records[0] };
+  return { first: visible(first), replay: visibleReplay(replay) };
 }
 
 const rows: [title: string, front: Front, handler: (res: Response) => void, first: string[], replay: string[]][] = [
   [
     'a request id that the handler leaves alone is that of the request at hand',
-    (res, n) => {
-      res.set('X-Request-Id', String(n));
-    },
-    res => {
-      res.set('X-A', 'a').end();
-    },
+    (res, n) => void res.set('X-Request-Id', String(n)),
+    res => void res.set('X-A', 'a').end(),
     ['X-Request-Id: 1', 'X-A: a', 'Content-Length: 0'],
     ['X-Request-Id: 2', 'X-A: a', 'Content-Length: 0'],
   ],
   [
     'a header that the handler changes is what it made of it, at its place',
-    (res, n) => {
-      res.set('Vary', 'Origin').set('X-Request-Id', String(n));
-    },
-    res => {
-      res.vary('Accept').end();
-    },
+    (res, n) => void res.set('Vary', 'Origin').set('X-Request-Id', String(n)),
+    res => void res.vary('Accept').end(),
     ['Vary: Origin, Accept', 'X-Request-Id: 1', 'Content-Length: 0'],
     ['Vary: Origin, Accept', 'X-Request-Id: 2', 'Content-Length: 0'],
   ],
   [
     'a header that the handler removes is removed',
-    (res, n) => {
-      res.set('X-Debug', String(n)).set('X-Request-Id', String(n));
-    },
+    (res, n) => void res.set('X-Debug', String(n)).set('X-Request-Id', String(n)),
     res => {
       res.removeHeader('X-Debug');
       res.end();
@@ -67,12 +50,8 @@ const rows: [title: string, front: Front, handler: (res: Response) => void, firs
   ],
   [
     "a cookie of the session before us is the one at hand, and the handler's are added to it",
-    (res, n) => {
-      res.cookie('session', `s${n}`);
-    },
-    res => {
-      res.cookie('cart', 'c').cookie('seen', '1').end();
-    },
+    (res, n) => void res.cookie('session', `s${n}`),
+    res => void res.cookie('cart', 'c').cookie('seen', '1').end(),
     ['Set-Cookie: session=s1; Path=/', 'Set-Cookie: cart=c; Path=/', 'Set-Cookie: seen=1; Path=/', 'Content-Length: 0'],
     ['Set-Cookie: session=s2; Path=/', 'Set-Cookie: cart=c; Path=/', 'Set-Cookie: seen=1; Path=/', 'Content-Length: 0'],
   ],
@@ -81,28 +60,20 @@ const rows: [title: string, front: Front, handler: (res: Response) => void, firs
     (res, n) => {
       if (n === 1) res.append('Set-Cookie', 'fresh=1');
     },
-    res => {
-      res.append('Set-Cookie', 'a=1').end();
-    },
+    res => void res.append('Set-Cookie', 'a=1').end(),
     ['Set-Cookie: fresh=1', 'Set-Cookie: a=1', 'Content-Length: 0'],
     ['Set-Cookie: a=1', 'Content-Length: 0'],
   ],
   [
     'what describes the body belongs to the body, whoever sets it',
-    (res, n) => {
-      res.set('Content-Type', `text/${n}`).set('Content-Length', String(2 * n));
-    },
-    res => {
-      res.end('ab');
-    },
+    (res, n) => void res.set('Content-Type', `text/${n}`).set('Content-Length', String(2 * n)),
+    res => void res.end('ab'),
     ['Content-Type: text/1; charset=utf-8', 'Content-Length: 2'],
     ['Content-Type: text/1; charset=utf-8', 'Content-Length: 2'],
   ],
   [
     'what describes a body is gone where the handler took it away',
-    (res, n) => {
-      res.set('Content-Encoding', `x-${n}`).set('Content-Type', 'text/plain');
-    },
+    (res, n) => void res.set('Content-Encoding', `x-${n}`).set('Content-Type', 'text/plain'),
     res => {
       res.removeHeader('Content-Encoding');
       res.writeHead(200, ['X-A', 'a']).end('ab');
@@ -123,9 +94,7 @@ describe('a replay behind a middleware that sets headers', () => {
     const { url } = await serve(
       express()
         .use(cors({ origin: true, credentials: true }))
-        .post('/', idempotency(), (_req, res) => {
-          res.json({});
-        }),
+        .post('/', idempotency(), (_req, res) => void res.json({})),
     );
     const from = (Origin: string): Promise<WireResponse> => send(url, { headers: keyed('k', { Origin }) });
     expect((await from('https://a.example')).headers['access-control-allow-origin']).toBe('https://a.example');
@@ -134,32 +103,5 @@ describe('a replay behind a middleware that sets headers', () => {
       'https://b.example',
       'true',
     ]);
-  });
-
-  it("shows shouldCache the headers that the handler's side has added and removed", async () => {
-    const front: Front = (res, n) => {
-      res.set('X-Request-Id', String(n)).set('X-Debug', 'on').cookie('session', 's');
-    };
-    const { record } = await replayed(front, res => {
-      res.removeHeader('X-Debug');
-      res.cookie('a', '1').end('x');
-    });
-    expect(record).toMatchObject({
-      headers: [
-        ['Set-Cookie', ['a=1; Path=/']],
-        ['Content-Length', '1'],
-      ],
-      removed: ['x-debug'],
-    });
-  });
-
-  it("carries the same key header for both: its echo is the handler's side", async () => {
-    const { url } = await serve(
-      express().post('/', idempotency({ scope: () => 'all' }), (_req, res) => {
-        res.end();
-      }),
-    );
-    const [first, replay] = [await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })];
-    expect(visibleReplay(replay)).toEqual(visible(first));
   });
 });

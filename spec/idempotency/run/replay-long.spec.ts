@@ -6,104 +6,10 @@ import { idempotency } from '../../../lib';
 import { send } from '../../support/listen';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
-import { keyed, visible, visibleReplay } from '../../support/replays';
+import { keyed } from '../../support/replays';
 
 const LONG = Buffer.alloc(5_000_000, 'a line of some length, ');
-const HALF = LONG.length / 2;
-
-const answers: [title: string, handler: RequestHandler][] = [
-  [
-    'send',
-    (_req, res) => {
-      res.type('text').send(LONG);
-    },
-  ],
-  [
-    'end',
-    (_req, res) => {
-      res.type('text').end(LONG);
-    },
-  ],
-  [
-    'end under a Trailer',
-    (_req, res) => {
-      res.set('Trailer', 'X-T');
-      res.addTrailers({ 'X-T': '1' });
-      res.end(LONG);
-    },
-  ],
-  [
-    'writeHead and end',
-    (_req, res) => {
-      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG);
-    },
-  ],
-  [
-    'writeHead with a length and end',
-    (_req, res) => {
-      res.writeHead(200, { 'Content-Length': LONG.length }).end(LONG);
-    },
-  ],
-  [
-    'write and end',
-    (_req, res) => {
-      res.type('text').write(LONG.subarray(0, HALF));
-      res.end(LONG.subarray(HALF));
-    },
-  ],
-  [
-    'write under a length, and end',
-    (_req, res) => {
-      res.set('Content-Length', String(LONG.length));
-      res.write(LONG.subarray(0, HALF));
-      res.end(LONG.subarray(HALF));
-    },
-  ],
-  [
-    'write, trailers and end',
-    (_req, res) => {
-      res.set('Trailer', 'X-T').write(LONG);
-      res.addTrailers({ 'X-T': '1' });
-      res.end();
-    },
-  ],
-  [
-    'removeHeader of the length, then end',
-    (_req, res) => {
-      res.removeHeader('Content-Length');
-      res.end(LONG);
-    },
-  ],
-];
-const headInEnd: RequestHandler = (_req, res, next) => {
-  const end = res.end.bind(res) as (...args: unknown[]) => Response;
-  res.end = (...args: unknown[]) => {
-    if (!res.headersSent) res.setHeader('X-Took', '1');
-    return end(...args);
-  };
-  next();
-};
-const mounts: [title: string, before: RequestHandler[], fits: typeof answers][] = [
-  ['nothing', [], answers],
-  ['compression', [compression()], answers],
-  ['a middleware that adds to the head in end', [headInEnd], answers.slice(0, -1)],
-];
-
 describe('a long replay', () => {
-  it.each(mounts.flatMap(([mounted, before, fits]) => fits.map(([by, handler]) => ({ mounted, before, by, handler }))))(
-    'by $by, behind $mounted, equals the original',
-    async ({ before, handler }) => {
-      const { url } = await serve(express().post('/', ...before, idempotency(), handler));
-      const ask = () => send(url, { headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
-      const [first, replay, again] = [visible(await ask()), visibleReplay(await ask()), visibleReplay(await ask())];
-      // Compared as one value each: a difference of five megabytes is not to be printed.
-      for (const one of [replay, again]) {
-        expect({ ...one, body: one.body.length }).toEqual({ ...first, body: first.body.length });
-        expect(one.body === first.body).toBe(true);
-      }
-    },
-  );
-
   const slow = async (before: RequestHandler[] = []) => {
     const replaying = signal<Response>();
     const closed = signal();
@@ -113,16 +19,12 @@ describe('a long replay', () => {
       (req, res, next) => {
         if (req.get('X-Slow')) {
           replaying.happens(res);
-          res.on('close', () => {
-            closed.happens();
-          });
+          res.on('close', () => closed.happens());
         }
         next();
       },
       idempotency(),
-      (_req, res) => {
-        res.type('text').send(LONG);
-      },
+      (_req, res) => void res.type('text').send(LONG),
     );
     const { url, port } = await serve(app);
     await send(url, { headers: keyed('k') });
@@ -189,12 +91,8 @@ describe('a long replay', () => {
   it('on a pipelined connection waits for its turn, and is gone with it', async () => {
     const first = signal<Response>();
     const app = express()
-      .post('/slow', (_req, res) => {
-        first.happens(res);
-      })
-      .post('/', idempotency({ scope: () => 'all' }), (_req, res) => {
-        res.type('text').send(LONG);
-      });
+      .post('/slow', (_req, res) => first.happens(res))
+      .post('/', idempotency({ scope: () => 'all' }), (_req, res) => void res.type('text').send(LONG));
     const { url, port } = await serve(app);
     await send(url, { headers: keyed('k') });
     for (const leaves of [false, true]) {

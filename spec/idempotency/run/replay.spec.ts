@@ -44,9 +44,11 @@ describe('a replay to a client that accepts something else', () => {
   const served = async (guard: ReturnType<typeof idempotency>, before: boolean) => {
     const app = express();
     const pack = compression({ threshold: 0 });
-    app.post('/', ...(before ? [pack, guard] : [guard, pack]), (req, res) => {
-      res.type('text').send(req.acceptsLanguages('de') === 'de' ? 'Guten Tag' : 'Good day');
-    });
+    app.post(
+      '/',
+      ...(before ? [pack, guard] : [guard, pack]),
+      (req, res) => void res.type('text').send(req.acceptsLanguages('de') === 'de' ? 'Guten Tag' : 'Good day'),
+    );
     const { url } = await serve(app);
     return (language: string, coding: string): Promise<WireResponse> =>
       send(url, { headers: keyed('k', { 'Accept-Language': language, 'Accept-Encoding': coding }) });
@@ -84,9 +86,11 @@ it('replays do not share the lists of headers: what a middleware appends to one 
       };
       next();
     })
-    .post('/', idempotency({ scope: () => 'all' }), (_req, res) => {
-      res.cookie('a', '1').cookie('b', '2').send('ok');
-    });
+    .post(
+      '/',
+      idempotency({ scope: () => 'all' }),
+      (_req, res) => void res.cookie('a', '1').cookie('b', '2').send('ok'),
+    );
   const { url } = await serve(app);
   for (let request = 1; request <= 4; request++) {
     const { headers } = await send(url, { headers: keyed('k') });

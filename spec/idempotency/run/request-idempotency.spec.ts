@@ -23,9 +23,13 @@ describe('req.idempotency', () => {
   ])('is told of a refusal when a middleware has %s it: the key stays usable', async (_how, change) => {
     let valid = false;
     const app = express()
-      .post('/', idempotency({ ignoreRequestBody: true }), change, bindRequest(dto({ n: int })), (_req, res) => {
-        res.send('ran');
-      })
+      .post(
+        '/',
+        idempotency({ ignoreRequestBody: true }),
+        change,
+        bindRequest(dto({ n: int })),
+        (_req, res) => void res.send('ran'),
+      )
       .use(express.json());
     const { url } = await serve(app);
     const ask = () =>

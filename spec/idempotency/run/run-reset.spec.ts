@@ -10,9 +10,7 @@ const headers = keyed('k', { 'Content-Type': 'application/json' });
 
 const bind = bindRequest(dto({ n: int })) as RequestHandler;
 
-const decline: RequestHandler = (req, res) => {
-  res.status(402).json({ declined: (req.dto ?? req.body) as unknown });
-};
+const decline: RequestHandler = (req, res) => void res.status(402).json({ declined: (req.dto ?? req.body) as unknown });
 const DECLINED = '{"declined":{"n":1}}';
 
 describe('when a whole request has come, and its client resets the connection before node says that it has,', () => {

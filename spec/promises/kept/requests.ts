@@ -8,7 +8,7 @@ export const requests: readonly KeptPromise[] = [
     title: 'the handler gets its body, and runs once',
     mutant: {
       file: 'lib/body/stream/received.ts',
-      find: '    req.unshift(received.bytes);\n',
+      find: '      req.unshift(bytes);\n',
       replace: '',
     },
   },
@@ -18,7 +18,7 @@ export const requests: readonly KeptPromise[] = [
     title: 'express.json of what is on disk meanwhile',
     mutant: {
       file: 'lib/body/stream/received.ts',
-      find: '      req.unshift(piece);\n',
+      find: '        req.unshift(piece.subarray(0, length));\n',
       replace: '',
     },
   },
@@ -28,7 +28,7 @@ export const requests: readonly KeptPromise[] = [
     title: 'a body that an earlier middleware has read > counts by',
     mutant: {
       file: 'lib/body/left-behind.ts',
-      find: "if (bytes) return { kind: 'bytes', bytes, coding: undefined };",
+      find: "if (bytes) return { kind: 'bytes', bytes: BodyBytes.of(bytes), coding: undefined };",
       replace: "if (bytes) return { kind: 'none' };",
     },
   },
@@ -173,6 +173,26 @@ export const requests: readonly KeptPromise[] = [
       file: 'lib/binding/sources/caller.ts',
       find: 'held.has(name) || (required ? fail(name) : false);',
       replace: 'held.has(name);',
+    },
+  },
+  {
+    promise: 'A signed cookie is what cookie-parser has verified, and comes from nowhere else.',
+    spec: 'spec/binding/sources/headers-cookie.spec.ts',
+    title: 'is missing, and comes from nowhere else',
+    mutant: {
+      file: 'lib/binding/sources/headers.ts',
+      find: 'spec.signed ? signedText(context.req, name) : ownValue(cookies, name)',
+      replace: 'ownValue(cookies, name)',
+    },
+  },
+  {
+    promise: 'An error that is not exposed has no text in its problem; one of another service, none of its objects.',
+    spec: 'spec/problems/problem-details.spec.ts',
+    title: 'of another service, without objects that may hold credentials',
+    mutant: {
+      file: 'lib/problems/problem-details.ts',
+      find: '(expose === true || PRIMITIVE.includes(typeof value))',
+      replace: 'value !== undefined',
     },
   },
 ];

@@ -65,8 +65,8 @@ export const running: readonly KeptPromise[] = [
     title: 'hand a key on when the process that runs it is killed',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
-      find: "redis.call('SET', KEYS[1], name .. ARGV[2], 'PX', most)",
-      replace: "redis.call('SET', KEYS[1], name .. ARGV[2])",
+      find: "redis.call('SET', KEYS[1], value, 'PX', ms)",
+      replace: "redis.call('SET', KEYS[1], value)",
     },
   },
   {

@@ -25,9 +25,18 @@ export const ddl = ({ runs, leases, responses }: Tables): string => `CREATE TABL
   token text NOT NULL,
   done boolean NOT NULL,
   expires timestamptz NOT NULL,
-  unknown_until timestamptz
+  unknown_until timestamptz,
+  cache_key text,
+  method text,
+  path text,
+  created float8,
+  key_hash text,
+  caller_hash text,
+  status int
 );
 CREATE INDEX ON ${runs} (expires);
+CREATE INDEX ON ${runs} (created);
+CREATE INDEX ON ${runs} (key_hash);
 CREATE TABLE ${leases} (
   key bytea PRIMARY KEY,
   token text NOT NULL,
@@ -40,7 +49,8 @@ CREATE TABLE ${responses} (
   expires timestamptz NOT NULL,
   PRIMARY KEY (key, token)
 );
-CREATE INDEX ON ${responses} (expires);`;
+CREATE INDEX ON ${responses} (expires);
+INSERT INTO ${responses} VALUES ('', 'salt', gen_random_uuid(), 'infinity');`;
 
 /**
  * Makes the steps on PostgreSQL, each one statement and so one atomic step. $1 is the key, $2 the token, $3
@@ -60,19 +70,27 @@ export function statementsOn({ runs, leases, responses }: Tables) {
   const isFree = 'CASE WHEN r.done THEN r.expires ELSE greatest(l.expires, r.unknown_until) END <= now()';
   const isUnknown = 'NOT r.done AND l.expires <= now() AND r.unknown_until > now()';
   /** Writes both rows of a key: that of the rows in `free`, or new ones if there are none. */
-  const write = (done: boolean, expires: string, lease: string, unknownUntil: string): string => `
+  const write = (lease: string, run: Readonly<Record<string, string>>): string => `
 updated AS (
-  UPDATE ${runs} AS r SET token = $2, done = ${done}, expires = ${expires}, unknown_until = ${unknownUntil}
+  UPDATE ${runs} AS r SET token = $2, ${Object.entries(run)
+    .map(([column, value]) => `${column} = ${value}`)
+    .join(', ')}
   FROM free WHERE r.key = free.key RETURNING r.key
 ), made AS (
-  INSERT INTO ${runs} (key, token, done, expires, unknown_until)
-  SELECT $1, $2, ${done}, ${expires}, ${unknownUntil} WHERE NOT EXISTS (SELECT FROM seen)
+  INSERT INTO ${runs} (key, token, ${Object.keys(run).join(', ')})
+  SELECT $1, $2, ${Object.values(run).join(', ')} WHERE NOT EXISTS (SELECT FROM seen)
   ON CONFLICT DO NOTHING RETURNING key
 ), written AS (
   INSERT INTO ${leases} AS l (key, token, expires)
   SELECT key, $2, ${lease} FROM (SELECT key FROM updated UNION ALL SELECT key FROM made) AS both_
   ON CONFLICT (key) DO UPDATE SET token = $2, expires = excluded.expires RETURNING key
 )`;
+  const acquired = {
+    ...{ done: 'false', expires: after('$3'), unknown_until: after('$4'), status: 'NULL::int' },
+    ...{ cache_key: '$5::text', method: '$6::text', path: '$7::text', created: '$8::float8' },
+    ...{ key_hash: '$9::text', caller_hash: '$10::text' },
+  };
+  const completed = { done: 'true', expires: after('$3'), unknown_until: 'NULL::timestamptz', status: '$4::int' };
   /** Locks the rows of the token. */
   const own = (condition: string): string => `
 WITH seen AS (SELECT ${here} AND r.token = $2::text AND ${condition}),
@@ -85,14 +103,14 @@ lease AS (DELETE FROM ${leases} AS l USING own WHERE l.key = own.key)`;
     /**
      * Returns `kind`, `token`, `ms_left` of another's run, or `acquired`. `locked` is true if the token could have it,
      * but another statement has the row: a transaction of the application that has not committed yet, or a step.
-     * $4: milliseconds for which the run is unknown if its lease ends without a record, or null.
+     * $4: milliseconds for which the run is unknown if its lease ends without a record, or null; $5 to $10: facts.
      */
     acquire: `
 WITH seen AS (
   SELECT r.token, r.done, l.expires, ${isFree} AS is_free, ${isUnknown} AS is_unknown ${here}
 ), free AS (
   SELECT r.key ${here} AND (${isFree} OR r.token = $2::text AND NOT r.done) FOR UPDATE SKIP LOCKED
-), ${write(false, after('$3'), after('$3'), after('$4'))}
+), ${write(after('$3'), acquired)}
 SELECT 'acquired' AS kind, $2 AS token, 0::float8 AS ms_left, false AS locked FROM written
 UNION ALL
 SELECT CASE WHEN done AND NOT is_free THEN 'done' WHEN is_unknown THEN 'unknown' ELSE 'running' END, token,
@@ -105,11 +123,11 @@ FROM seen WHERE NOT EXISTS (SELECT FROM written)`,
 UPDATE ${leases} SET expires = ${after('$3')}
 WHERE key = $1::bytea AND token = $2::text AND expires > now() RETURNING true AS answer`,
 
-    /** Returns whether the run is done. An expired lease that no other token has taken may still be completed. */
+    /** $4: status. Returns whether the run is done. An expired lease that no other has taken may still be completed. */
     complete: `
 WITH seen AS (SELECT r.token = $2::text OR ${isFree} AS is_free ${here}),
 free AS (SELECT r.key ${here} AND (r.token = $2 OR ${isFree}) FOR UPDATE SKIP LOCKED),
-${write(true, after('$3'), "'epoch'", 'NULL')}
+${write("'epoch'", completed)}
 SELECT true AS answer FROM written UNION ALL SELECT false FROM seen WHERE NOT is_free`,
 
     /** Returns whether there was a lease or a record of the token, or whether its run was unknown. */
@@ -120,6 +138,8 @@ SELECT true AS answer FROM written UNION ALL SELECT false FROM seen WHERE NOT is
   UPDATE ${runs} AS r SET done = true, expires = ${after('$3')}, unknown_until = NULL FROM own WHERE r.key = own.key
 ) ${answer}`,
     didNotRun: `${own(isUnknown)}, ${gone} ${answer}`,
+
+    salt: `SELECT response FROM ${responses} WHERE key = '' AND token = 'salt'`,
 
     read: `SELECT response FROM ${responses} WHERE key = $1::bytea AND token = $2::text AND expires > now()`,
 
@@ -157,11 +177,22 @@ DELETE FROM ${responses} WHERE (key, token) IN (
 export const commitOn = ({ runs, responses }: Tables): string => `
 WITH given AS (
   SELECT decode(CAST($1 AS text), 'hex') AS key, CAST($2 AS text) AS token, CAST($3 AS text) AS response,
-    clock_timestamp() + CAST(CAST($4 AS text) AS float8) * interval '1 millisecond' AS expires
+    clock_timestamp() + CAST(CAST($4 AS text) AS float8) * interval '1 millisecond' AS expires,
+    CAST(CAST($5 AS text) AS int) AS status
 ), done AS (
-  UPDATE ${runs} AS r SET done = true, expires = given.expires FROM given
+  UPDATE ${runs} AS r SET done = true, expires = given.expires, status = given.status FROM given
   WHERE r.key = given.key AND r.token = given.token AND NOT r.done RETURNING r.key
 )
 INSERT INTO ${responses} (key, token, response, expires)
 SELECT given.key, given.token, given.response, given.expires + interval '1 minute' FROM given JOIN done USING (key)
 RETURNING token`;
+
+/** The runs that have not expired; times in milliseconds since 1970. */
+export const listedRuns = ({ runs, leases }: Tables): string => {
+  const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
+  return `SELECT r.key, cache_key, r.token, method, path, created, key_hash, caller_hash, status,
+  CASE WHEN done THEN 'done' WHEN l.expires > now() THEN 'running' ELSE 'unknown' END AS state,
+  ${ms('CASE WHEN done THEN r.expires WHEN l.expires > now() THEN l.expires ELSE unknown_until END')} AS ends
+FROM ${runs} r JOIN ${leases} l USING (key)
+WHERE CASE WHEN done THEN r.expires ELSE greatest(l.expires, unknown_until) END > now()`;
+};

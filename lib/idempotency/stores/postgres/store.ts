@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable } from '../../../basics/awaitable';
 import { checkOptions, objectWith, type Rule } from '../../../options/check';
-import type { Acquisition, LeaseStore, RunFacts } from '../../leases/lease-store';
+import type { Acquisition, LeaseStore } from '../../leases/lease-store';
+import type { RunFacts, RunPage, RunQuery, RunRecord } from '../../leases/runs';
 import type { RecordedResponse } from '../../responses/recorded-response';
+import { listed, listing, RUN_COLUMNS, runOf } from '../list-runs';
 import { fromStored, type ResponseStore, toStored } from '../responses';
 import type { Store } from '../store';
-import { commitOn, ddl, NAME, statementsOn, tablesOf, type Tables } from './statements';
+import { commitOn, ddl, listedRuns, NAME, statementsOn, tablesOf, type Tables } from './statements';
 
 /** The part of a `Pool` of pg (node-postgres 8) that bindonce uses. */
 export interface PostgresPool {
@@ -61,7 +63,13 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
     responses: new PostgresResponses(database),
     commit: (key, token, response, ms) => ({
       text: commit,
-      values: [keyHash(key).toString('hex'), token, toStored(responseKey(key, token), response), String(ms)],
+      values: [
+        keyHash(key).toString('hex'),
+        token,
+        toStored(responseKey(key, token), response),
+        String(ms),
+        String(response.status),
+      ],
     }),
   };
 }
@@ -94,6 +102,8 @@ type Step = keyof ReturnType<typeof statementsOn>;
 /** The tables: makes them when they are missing, and deletes what has expired. */
 class Database {
   private readonly statements: ReturnType<typeof statementsOn>;
+  /** The SQL of what `list` shows. */
+  readonly listed: string;
   private creating: Promise<void> | undefined;
   private sweeping: NodeJS.Timeout | undefined;
 
@@ -102,16 +112,21 @@ class Database {
     private readonly tables: Tables,
   ) {
     this.statements = statementsOn(tables);
+    this.listed = listedRuns(tables);
+  }
+
+  run(step: Step, values: unknown[]): Promise<readonly unknown[]> {
+    return this.query(this.statements[step], values);
   }
 
   /** Runs one statement, which is one transaction. */
-  async run(step: Step, values: unknown[]): Promise<readonly unknown[]> {
+  async query(text: string, values: unknown[]): Promise<readonly unknown[]> {
     this.sweeping ??= setTimeout(() => {
       void this.sweep();
     }, SWEEP_DELAY).unref();
     for (let tries = 1; ; tries++) {
       try {
-        return (await this.pool.query(this.statements[step], values)).rows;
+        return (await this.pool.query(text, values)).rows;
       } catch (error) {
         const code = sqlState(error);
         if (tries === TRIES || (code !== UNDEFINED_TABLE && code !== SERIALIZATION_FAILURE)) throw error;
@@ -162,8 +177,9 @@ class PostgresLeases implements LeaseStore {
   constructor(private readonly database: Database) {}
 
   async acquire(key: string, token: string, ms: number, about?: RunFacts): Promise<Acquisition> {
-    const keepUnknown = about?.keepUnknown ?? null;
-    const found = await this.database.answer<Found>('acquire', [keyHash(key), token, ms, keepUnknown]);
+    const { keepUnknown = null, method, path, created, keyHash: ofKey, callerHash: ofCaller } = about ?? {};
+    const facts = [about && key, method, path, created, ofKey, ofCaller];
+    const found = await this.database.answer<Found>('acquire', [keyHash(key), token, ms, keepUnknown, ...facts]);
     switch (found.kind) {
       case 'acquired':
         return { kind: 'acquired' };
@@ -179,8 +195,8 @@ class PostgresLeases implements LeaseStore {
     return (await this.database.run('renew', [keyHash(key), token, ms])).length === 1;
   }
 
-  complete(key: string, token: string, ms: number): Promise<boolean> {
-    return this.is('complete', [keyHash(key), token, ms]);
+  complete(key: string, token: string, ms: number, status?: number): Promise<boolean> {
+    return this.is('complete', [keyHash(key), token, ms, status ?? null]);
   }
 
   release(key: string, token: string): Promise<boolean> {
@@ -189,6 +205,23 @@ class PostgresLeases implements LeaseStore {
 
   settle(key: string, token: string, outcome: 'ran' | 'did-not-run', ms: number): Promise<boolean> {
     return outcome === 'ran' ? this.is('ran', [keyHash(key), token, ms]) : this.is('didNotRun', [keyHash(key), token]);
+  }
+
+  async salt(): Promise<string> {
+    const [row] = await this.database.run('salt', []);
+    return (row as { readonly response: string }).response;
+  }
+
+  async list(query: RunQuery): Promise<RunPage> {
+    const { text, values } = listing(query, this.database.listed, position => `$${position}`);
+    return listed(await this.database.query(text, values), query);
+  }
+
+  async get(key: string): Promise<RunRecord | undefined> {
+    const runs = `(${this.database.listed}) AS listed`;
+    const text = `SELECT ${RUN_COLUMNS} FROM ${runs} WHERE key = $1 AND cache_key IS NOT NULL`;
+    const [row] = await this.database.query(text, [keyHash(key)]);
+    return row === undefined ? undefined : runOf(row);
   }
 
   private async is(step: Step, values: unknown[]): Promise<boolean> {

@@ -104,6 +104,8 @@ export function isSingle(client: RedisClient): client is SingleClient {
   return !client.isCluster && !(client as { readonly options?: { readonly sentinels?: unknown } }).options?.sentinels;
 }
 
+export const isCluster = (client: RedisClient): boolean => ('isOpen' in client ? 'slots' in client : client.isCluster);
+
 /** The first option is for node-redis, the others for ioredis: a connection that breaks is not opened again. */
 const OPTIONS = { disableOfflineQueue: true, lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null };
 

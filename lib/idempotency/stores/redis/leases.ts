@@ -1,7 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { checkOptions, text, type Rule } from '../../../options/check';
 import type { LeaseStore } from '../../leases/lease-store';
+import {
+  isAskedFor,
+  pageOf,
+  readMark,
+  type RunFacts,
+  type RunPage,
+  type RunQuery,
+  type RunRecord,
+} from '../../leases/runs';
 import { isKeyvLike, prefixFor } from '../keyv-like';
-import { BorrowedClient, isRedisClient, isSingle, Subscriber, type RedisClient } from './client';
+import { BorrowedClient, isCluster, isRedisClient, isSingle, Subscriber, type RedisClient } from './client';
 
 /** Options of {@link redisLeases}. */
 export interface RedisLeasesOptions {
@@ -36,6 +46,11 @@ export function redisLeasesFor(adapter: object, namespace: string | undefined): 
   return borrowed && leasesOver(borrowed, prefixFor('lease', namespace));
 }
 
+/** Keys that a list looks at in one step, which takes some milliseconds of the server. */
+const SCANNED_AT_ONCE = 1_000;
+/** Steps after which a list gives up. */
+const MOST_SCANS = 1_000;
+
 /** The number of the last question to Redis. */
 let questions = 0;
 
@@ -58,24 +73,81 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
       );
     return answer.slice(named.length);
   }
+  /** Looks at all keys of the database, some at a time, since Redis has no other way to find those of a prefix. */
+  async function list(query: RunQuery): Promise<RunPage> {
+    const from = readMark(query.after);
+    let found: RunRecord[] = [];
+    let cursor = '0';
+    for (let scans = 0; scans === 0 || cursor !== '0'; scans++) {
+      if (scans === MOST_SCANS)
+        throw new Error(
+          `keys.list: the database has more than ${MOST_SCANS * SCANNED_AT_ONCE} keys. Look a run up by its ` +
+            'cacheKey, or give bindonce a database of its own.',
+        );
+      const [next, ...entries] = JSON.parse(
+        await ask('scan', '', '', cursor, `${prefix.replace(/[*?[\]\\]/g, '\\$&')}*`, SCANNED_AT_ONCE),
+      ) as [string, ...(readonly [key: string, entry: string])[]];
+      cursor = next;
+      for (const [name, entry] of entries) {
+        const run = readRun(name.slice(prefix.length), entry);
+        if (!run || !isAskedFor(query, run, run)) continue;
+        if (from && (run.created - from[0] || (run.cacheKey < from[1] ? -1 : 1)) >= 0) continue;
+        found.push(run);
+      }
+      // SCAN may return a key twice.
+      found = [...new Map(found.map(run => [run.cacheKey, run])).values()]
+        .sort((one, other) => other.created - one.created || (one.cacheKey < other.cacheKey ? 1 : -1))
+        .slice(0, query.limit + 1);
+    }
+    return pageOf(found, query.limit);
+  }
   const leases: LeaseStore = {
     async acquire(key, token, ms, about) {
-      const [kind, ...rest] = (await ask('acquire', key, token, ms, about?.keepUnknown ?? 0)).split(' ');
+      const facts = about && JSON.stringify(factsOf(about));
+      const [kind, ...rest] = (await ask('acquire', key, token, ms, about?.keepUnknown ?? 0, facts ?? '')).split(' ');
       if (kind === 'acquired') return { kind };
       if (kind === 'done' || kind === 'unknown') return { kind, token: rest.join(' ') };
       const [msLeft, ...holder] = rest;
       return { kind: 'running', msLeft: Math.max(0, Number(msLeft)), token: holder.join(' ') };
     },
     renew: async (key, token, ms) => (await ask('renew', key, token, ms)) === '1',
-    complete: async (key, token, ms) => (await ask('complete', key, token, prefix + key, ms)) === '1',
+    complete: async (key, token, ms, status = 0) =>
+      (await ask('complete', key, token, prefix + key, ms, status)) === '1',
     release: async (key, token) => (await ask('release', key, token, prefix + key)) === '1',
-    settle: async (key, token, outcome, ms) => (await ask('settle', key, token, prefix + key, ms, outcome)) === '1',
+    settle: async (key, token, outcome, ms) => (await ask('settle', key, token, prefix + key, ms, 0, outcome)) === '1',
+    // Under a name that is no lease of a request: those have 64 digits.
+    salt: () => ask('salt', 'salt', '', randomUUID()),
+    get: async key => readRun(key, await ask('get', key, '')),
+    list: query => (isCluster(client) ? Promise.reject(notOnCluster()) : list(query)),
   };
   const { client } = borrowed;
   if (!isSingle(client)) return leases;
   const subscriber = new Subscriber(client);
   return { ...leases, watch: (key, onChange) => subscriber.watch(prefix + key, onChange) };
 }
+
+/** What the record of a run has of its facts. */
+function factsOf({ method, path, created, keyHash, callerHash }: RunFacts): Omit<RunFacts, 'keepUnknown'> {
+  return { method, path, created, keyHash, callerHash };
+}
+
+const STATES = { r: 'running', d: 'done', u: 'running' } as const;
+
+/** Reads what `get` answers. @returns undefined for what is no lease, also that of a purge, which has no facts. */
+function readRun(cacheKey: string, entry: string): (RunRecord & RunFacts) | undefined {
+  const [, msLeft, kind, number, size, rest = ''] = /^(\d+) ([rdu]):(\d+):(\d+):(.*)$/s.exec(entry) ?? [];
+  const facts = Buffer.from(rest).subarray(Number(size)).toString();
+  if (kind === undefined || facts === '') return undefined;
+  const token = Buffer.from(rest).subarray(0, Number(size)).toString();
+  const leaseLeft = Number(msLeft) - (kind === 'u' ? Number(number) : 0);
+  const isUnknown = kind === 'u' && leaseLeft <= 0;
+  const ends = Date.now() + (isUnknown ? Number(msLeft) : leaseLeft);
+  const state = isUnknown ? 'unknown' : STATES[kind as keyof typeof STATES];
+  const status = kind === 'd' && number !== '0' && { status: Number(number) };
+  return { ...(JSON.parse(facts) as RunFacts), cacheKey, token, state, ends, ...status };
+}
+
+const notOnCluster = (): Error => new Error('keys.list: a Cluster has no list of keys. Look a run up by its cacheKey.');
 
 /** Names the value, but quotes no text: the URL of a server has its password. */
 function notAClient(given: unknown): TypeError {
@@ -94,24 +166,30 @@ function notAClient(given: unknown): TypeError {
 /**
  * Makes a script that names the question in its answer: ARGV[2] is the token, ARGV[1] a number of the question.
  *
- * A lease is the string `r:<token>` (running) with an expiry, a record `d:<token>` (done). A lease whose run is unknown
- * afterwards is `u:<ms>:<token>`, and lasts until what is unknown is forgotten: its end is when `ms` milliseconds are
- * left of that. So nothing here reads a clock.
+ * The value of a key is `<kind>:<number>:<length of the token>:<token><facts>`, and expires. Its kind is `r` (a lease),
+ * `d` (a record; the number is the status of its response), or `u`: a lease whose run is unknown afterwards, and which
+ * lasts until that is forgotten. The lease ends when as many milliseconds are left as the number says. So nothing here
+ * reads a clock. The facts are JSON, for operators.
  */
 const answering = (step: string): string => `local held = redis.call('GET', KEYS[1])
-local kind, after, holder = string.match(held or '', '^(u):(%d+):(.*)$')
-if not kind then kind, holder = string.match(held or '', '^([rd]):(.*)$') end
+local kind, number, size, rest = string.match(held or '', '^([rdu]):(%d+):(%d+):(.*)$')
+local holder = kind and string.sub(rest, 1, size)
+local facts = kind and string.sub(rest, size + 1) or ''
 local ends = redis.call('PTTL', KEYS[1])
-local left = ends - (after or 0)
+local left = ends - (kind == 'u' and number or 0)
 local isUnknown = kind == 'u' and left <= 0
 local isOwn = holder == ARGV[2]
-local function lease(ms, untilForgotten)
-  local most = math.max(ms, untilForgotten)
-  local name = most > tonumber(ms) and 'u:' .. most - ms .. ':' or 'r:'
-  redis.call('SET', KEYS[1], name .. ARGV[2], 'PX', most)
+local function set(kind, number, facts, ms)
+  local value = kind .. ':' .. number .. ':' .. #ARGV[2] .. ':' .. ARGV[2] .. facts
+  redis.call('SET', KEYS[1], value, 'PX', ms)
 end
-local function finish(record, ms)
-  if record then redis.call('SET', KEYS[1], 'd:' .. ARGV[2], 'PX', ms) else redis.call('DEL', KEYS[1]) end
+local function lease(ms, untilForgotten, facts)
+  local most = math.max(ms, untilForgotten)
+  local isShorter = most > tonumber(ms)
+  set(isShorter and 'u' or 'r', isShorter and most - ms or 0, facts, most)
+end
+local function finish(record, ms, status)
+  if record then set('d', status, facts, ms) else redis.call('DEL', KEYS[1]) end
   redis.pcall('PUBLISH', ARGV[3], record and 'done' or 'released')
   return 1
 end
@@ -127,12 +205,12 @@ return ARGV[2] .. ' ' .. ARGV[1] .. ' ' .. step()`;
  */
 const scripts = {
   /**
-   * ARGV: number, token, ms, milliseconds for which it is unknown what a lease without a record has done. Answers
-   * `acquired`, `done <token>`, `unknown <token>` or `running <ms left> <token>`. What none of these scripts writes
-   * keeps the key in use, by a token that cannot be one.
+   * ARGV: number, token, ms, milliseconds for which it is unknown what a lease without a record has done, facts.
+   * Answers `acquired`, `done <token>`, `unknown <token>` or `running <ms left> <token>`. What none of these scripts
+   * writes keeps the key in use, by a token that cannot be one.
    */
   acquire: answering(`if not held or isOwn and kind ~= 'd' then
-  lease(ARGV[3], ARGV[4])
+  lease(ARGV[3], ARGV[4], ARGV[5])
   return 'acquired'
 end
 if kind == 'd' then return 'done ' .. holder end
@@ -141,16 +219,32 @@ return 'running ' .. (kind and left .. ' ' .. holder or '0 ' .. held .. ' (no le
 
   /** ARGV: number, token, ms. */
   renew: answering(`if not isOwn or kind == 'd' or isUnknown then return 0 end
-lease(ARGV[3], kind == 'u' and ends or 0)
+lease(ARGV[3], kind == 'u' and ends or 0, facts)
 return 1`),
 
-  /** ARGV: number, token, channel, ms. An expired lease that no other token has taken may be completed. */
+  /** ARGV: number, token, channel, ms, status. An expired lease that no other token has taken may be completed. */
   complete: answering(`if held and not isOwn then return 0 end
-return finish(true, ARGV[4])`),
+return finish(true, ARGV[4], ARGV[5])`),
 
   /** ARGV: number, token, channel. */
   release: answering('return isOwn and finish(false) or 0'),
 
-  /** ARGV: number, token, channel, ms, outcome. */
-  settle: answering("return isOwn and isUnknown and finish(ARGV[5] == 'ran', ARGV[4]) or 0"),
+  /** ARGV: number, token, channel, ms, status, outcome. */
+  settle: answering("return isOwn and isUnknown and finish(ARGV[6] == 'ran', ARGV[4], ARGV[5]) or 0"),
+
+  /** ARGV: number, token, a salt. Answers the salt of the store, which is this one if there was none. */
+  salt: answering(`if not held then redis.call('SET', KEYS[1], ARGV[3]) end
+return held or ARGV[3]`),
+
+  /** ARGV: number, token. Answers the milliseconds until the lease or the record ends, and the value. */
+  get: answering("return held and ends .. ' ' .. held or ''"),
+
+  /** ARGV: number, token, cursor, pattern, how many. Answers the next cursor, and each name with what `get` answers. */
+  scan: answering(`local cursor, names = unpack(redis.call('SCAN', ARGV[3], 'MATCH', ARGV[4], 'COUNT', ARGV[5]))
+local answer = { cursor }
+for _, name in ipairs(names) do
+  local value = redis.call('TYPE', name).ok == 'string' and redis.call('GET', name)
+  if value then table.insert(answer, { name, redis.call('PTTL', name) .. ' ' .. value }) end
+end
+return cjson.encode(answer)`),
 } as const;

@@ -7,6 +7,7 @@ export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): {
     get(...values: readonly (string | number | null)[]): unknown;
+    all(...values: readonly (string | number | null)[]): unknown[];
     run(...values: readonly (string | number | null)[]): { readonly changes: number | bigint };
   };
   close(): void;
@@ -38,13 +39,17 @@ const SWEEPS = [
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS bindonce_1_runs (
   key TEXT PRIMARY KEY, token TEXT NOT NULL, done INTEGER NOT NULL, expires REAL NOT NULL,
-  unknown_until REAL NOT NULL
+  unknown_until REAL NOT NULL, created REAL NOT NULL, method TEXT, path TEXT, key_hash TEXT, caller_hash TEXT,
+  status INTEGER
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS bindonce_1_runs_expires ON bindonce_1_runs (expires);
+CREATE INDEX IF NOT EXISTS bindonce_1_runs_created ON bindonce_1_runs (created);
+CREATE INDEX IF NOT EXISTS bindonce_1_runs_key_hash ON bindonce_1_runs (key_hash);
 CREATE TABLE IF NOT EXISTS bindonce_1_responses (
   key TEXT, token TEXT, response TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (key, token)
 );
-CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);`;
+CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);
+INSERT OR IGNORE INTO bindonce_1_responses VALUES ('', 'salt', lower(hex(randomblob(16))), 9e15);`;
 
 /**
  * Opens a path, or takes a database of the application.
@@ -115,6 +120,10 @@ export class Database {
 
   get(sql: string, ...values: readonly (string | number | null)[]): unknown {
     return this.database.prepare(sql).get(...values);
+  }
+
+  all(sql: string, ...values: readonly (string | number | null)[]): unknown[] {
+    return this.database.prepare(sql).all(...values);
   }
 
   /** @returns the number of rows that have changed. */

@@ -1,6 +1,8 @@
 import { after, type Awaitable } from '../../../basics/awaitable';
-import type { Acquisition, LeaseStore, RunFacts } from '../../leases/lease-store';
+import type { Acquisition, LeaseStore } from '../../leases/lease-store';
+import type { RunFacts, RunPage, RunQuery, RunRecord } from '../../leases/runs';
 import type { RecordedResponse } from '../../responses/recorded-response';
+import { listed, listing, RUN_COLUMNS, runOf } from '../list-runs';
 import { fromStored, type ResponseStore, toStored } from '../responses';
 import type { Store } from '../store';
 import { openSqlite, type Database, type SqliteDatabase } from './database';
@@ -41,7 +43,7 @@ class SqliteLeases implements LeaseStore {
   acquire(key: string, token: string, ms: number, about?: RunFacts): Awaitable<Acquisition> {
     return this.step(key, (run, now) => {
       if (!run || (run.token === token && !run.done)) {
-        this.write(key, token, 0, now + ms, now + (about?.keepUnknown ?? 0));
+        this.insert(key, token, 0, now + ms, now + (about?.keepUnknown ?? 0), about);
         return { kind: 'acquired' };
       }
       if (run.done) return { kind: 'done', token: run.token };
@@ -53,15 +55,15 @@ class SqliteLeases implements LeaseStore {
   renew(key: string, token: string, ms: number): Awaitable<boolean> {
     return this.step(key, (run, now) => {
       const isHeld = run?.token === token && !run.done && run.expires > now;
-      if (isHeld) this.write(key, token, 0, now + ms, run.unknown_until);
-      return isHeld;
+      return isHeld && this.database.run('UPDATE bindonce_1_runs SET expires = ? WHERE key = ?', now + ms, key) > 0;
     });
   }
 
-  complete(key: string, token: string, ms: number): Awaitable<boolean> {
+  complete(key: string, token: string, ms: number, status?: number): Awaitable<boolean> {
     return this.step(key, (run, now) => {
       if (run && run.token !== token) return false;
-      this.write(key, token, 1, now + ms);
+      if (run) this.record(key, now + ms, status);
+      else this.insert(key, token, 1, now + ms, 0);
       return true;
     });
   }
@@ -73,10 +75,27 @@ class SqliteLeases implements LeaseStore {
   settle(key: string, token: string, outcome: 'ran' | 'did-not-run', ms: number): Awaitable<boolean> {
     return this.step(key, (run, now) => {
       if (run?.token !== token || run.done || run.expires > now) return false;
-      if (outcome === 'did-not-run') return this.remove(key);
-      this.write(key, token, 1, now + ms);
-      return true;
+      return outcome === 'ran' ? this.record(key, now + ms) : this.remove(key);
     });
+  }
+
+  salt(): Awaitable<string> {
+    const sql = "SELECT response FROM bindonce_1_responses WHERE key = '' AND token = 'salt'";
+    return after(
+      this.database.take(() => this.database.get(sql)),
+      row => (row as { readonly response: string }).response,
+    );
+  }
+
+  async list(query: RunQuery): Promise<RunPage> {
+    const { text, values } = listing(query, RUNS, position => `?${position}`, 2);
+    return listed(await this.database.take(() => this.database.all(text, Date.now(), ...values)), query);
+  }
+
+  async get(key: string): Promise<RunRecord | undefined> {
+    const sql = `SELECT ${RUN_COLUMNS} FROM (${RUNS}) AS listed WHERE key = ?2 AND cache_key IS NOT NULL`;
+    const row = await this.database.take(() => this.database.get(sql, Date.now(), key));
+    return row === undefined ? undefined : runOf(row);
   }
 
   /** Takes a step on the run that has a key. */
@@ -90,16 +109,38 @@ class SqliteLeases implements LeaseStore {
     });
   }
 
-  private write(key: string, token: string, done: 0 | 1, expires: number, unknownUntil = 0): void {
+  private insert(
+    key: string,
+    token: string,
+    done: 0 | 1,
+    expires: number,
+    unknownUntil: number,
+    about?: RunFacts,
+  ): void {
+    const { created = Date.now(), method = null, path = null, keyHash = null, callerHash = null } = about ?? {};
     const sql =
-      'INSERT OR REPLACE INTO bindonce_1_runs (key, token, done, expires, unknown_until) VALUES (?, ?, ?, ?, ?)';
-    this.database.run(sql, key, token, done, expires, unknownUntil);
+      'INSERT OR REPLACE INTO bindonce_1_runs ' +
+      '(key, token, done, expires, unknown_until, created, method, path, key_hash, caller_hash) ' +
+      'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+    this.database.run(sql, key, token, done, expires, unknownUntil, created, method, path, keyHash, callerHash);
+  }
+
+  private record(key: string, expires: number, status?: number): boolean {
+    const sql = 'UPDATE bindonce_1_runs SET done = 1, expires = ?, unknown_until = 0, status = ? WHERE key = ?';
+    return this.database.run(sql, expires, status ?? null, key) > 0;
   }
 
   private remove(key: string): boolean {
     return this.database.run('DELETE FROM bindonce_1_runs WHERE key = ?', key) > 0;
   }
 }
+
+/** The runs that have not expired at ?1; without facts, as of a purge, they are not listed. */
+const RUNS = `SELECT key, iif(method IS NULL, NULL, key) AS cache_key, token,
+  method, path, created, key_hash, caller_hash, status,
+  CASE WHEN done THEN 'done' WHEN expires > ?1 THEN 'running' ELSE 'unknown' END AS state,
+  CASE WHEN done OR expires > ?1 THEN expires ELSE unknown_until END AS ends
+FROM bindonce_1_runs WHERE max(expires, unknown_until) > ?1`;
 
 class SqliteResponses implements ResponseStore {
   constructor(private readonly database: Database) {}

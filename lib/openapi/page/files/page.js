@@ -80,8 +80,12 @@ function list(request, status, headerOf) {
   again.addEventListener('click', () => sendAgain(request, again));
   item.append(text, key, again);
   document.getElementById('requests').append(item);
-  document.getElementById('sent').hidden = false;
-  item.scrollIntoView({ block: 'nearest' });
+  document.getElementById('last').textContent = `${status}, ${kind}`;
+  const panel = document.getElementById('sent');
+  // On a phone, it would cover the answer.
+  if (panel.hidden) panel.open = matchMedia('(min-width: 40rem)').matches;
+  panel.hidden = false;
+  if (panel.open) item.scrollIntoView({ block: 'nearest' });
 }
 
 async function sendAgain(request, button) {
@@ -102,9 +106,16 @@ async function sendAgain(request, button) {
   }
 }
 
+/** Leaves out the pattern of a text that has a format: of that of an e-mail address, Swagger UI makes kilobytes. */
+function withoutPattern(_name, value) {
+  if (typeof value?.pattern === 'string' && value.format) delete value.pattern;
+  return value;
+}
+
 fetch('openapi.json')
-  .then(response => response.json())
-  .then(document_ => {
+  .then(response => response.text())
+  .then(text => {
+    const document_ = JSON.parse(text, withoutPattern);
     document.title = document_.info.title;
     SwaggerUIBundle({
       spec: takeKeys(document_),

@@ -60,6 +60,8 @@ describe('the tables of postgresStore()', () => {
       'bindonce_1_responses',
       'bindonce_1_runs',
       'bindonce_1_runs',
+      'bindonce_1_runs',
+      'bindonce_1_runs',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
-import { postgresLeases, postgresStore } from '../../../../lib';
-import { leaseStoreContract, type LeaseStoreUnderTest } from '../../../../lib/testing';
+import { postgresStore } from '../../../../lib';
+import { storeContract, type StoreUnderTest } from '../../../../lib/testing';
 import { anyPostgres, PostgresServer } from '../../../support/servers/postgres-server';
 
 let postgres: Awaited<ReturnType<typeof anyPostgres>>;
@@ -14,13 +14,15 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([postgres.stop(), strict.stop()]));
 
-function onTwoPools(url: string): LeaseStoreUnderTest {
+function onTwoPools(url: string): StoreUnderTest {
   const pools = [new Pool({ connectionString: url }), new Pool({ connectionString: url })] as const;
-  const [one, other] = [postgresStore(pools[0]).leases, postgresLeases(pools[1])];
-  return { one, other, close: () => Promise.all(pools.map(pool => pool.end())) };
+  return {
+    one: postgresStore(pools[0]),
+    other: postgresStore(pools[1]),
+    execute: async (text, values) => (await pools[0].query(text, values)).rows,
+    close: () => Promise.all(pools.map(pool => pool.end())),
+  };
 }
 
-leaseStoreContract('postgresStore() on two pools', () => onTwoPools(postgres.url), { watches: false });
-leaseStoreContract('postgresStore() where every transaction is serializable', () => onTwoPools(strict.url), {
-  watches: false,
-});
+storeContract('postgresStore() on two pools', () => onTwoPools(postgres.url));
+storeContract('postgresStore() where every transaction is serializable', () => onTwoPools(strict.url));

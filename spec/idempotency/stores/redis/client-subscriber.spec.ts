@@ -66,9 +66,7 @@ describe.each(clients)('notifications over %s', (name, connect, close) => {
   /** Watches a key, and resolves when it is told. */
   async function watch(key: string) {
     const change = signal();
-    const stop = await leases.watch?.(`${name} ${key}`, () => {
-      change.happens();
-    });
+    const stop = await leases.watch?.(`${name} ${key}`, () => change.happens());
     return { told: change.happened, stop: () => stop?.() };
   }
 

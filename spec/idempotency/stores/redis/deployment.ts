@@ -4,7 +4,7 @@ import type KeyvRedis from '@keyv/redis';
 import Keyv from 'keyv';
 import { Keyv as Keyv6 } from 'keyv-6';
 import { idempotency, redisLeases, type IdempotencyOptions, type RedisClient } from '../../../../lib';
-import { leaseStoreContract, type LeaseStoreContractOptions } from '../../../../lib/testing';
+import { leaseStoreContract } from '../../../../lib/testing';
 import { EventLog } from '../../../support/event-log';
 import { send } from '../../../support/listen';
 import { keyed, visible, visibleReplay } from '../../../support/replays';
@@ -15,20 +15,12 @@ import { signal } from '../../../support/signal';
 const DUPLICATES = 20;
 
 /** What has to hold on a Redis, however it is deployed and whatever connects to it. `makeStore` makes a connection of its own. */
-export function redisDeployment(
-  name: string,
-  makeStore: () => Keyv,
-  options: Pick<LeaseStoreContractOptions, 'watches'> = {},
-): void {
-  leaseStoreContract(
-    `redisLeases() on two connections to ${name}`,
-    async () => {
-      const stores = [makeStore(), makeStore()] as const;
-      const [one, other] = [await leasesOn(stores[0]), await leasesOn(stores[1])];
-      return { one, other, close: () => Promise.all(stores.map(store => store.disconnect())) };
-    },
-    options,
-  );
+export function redisDeployment(name: string, makeStore: () => Keyv): void {
+  leaseStoreContract(`redisLeases() on two connections to ${name}`, async () => {
+    const stores = [makeStore(), makeStore()] as const;
+    const [one, other] = [await leasesOn(stores[0]), await leasesOn(stores[1])];
+    return { one, other, close: () => Promise.all(stores.map(store => store.disconnect())) };
+  });
   twoApplicationsOn(name, makeStore);
   twoVersionsOn(name, makeStore);
   closingOn(name, makeStore);

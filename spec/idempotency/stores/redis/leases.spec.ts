@@ -1,7 +1,6 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../../lib';
-import { leaseStoreSearch } from '../../../../lib/testing';
 import { anyRedis } from '../../../support/servers/redis-server';
 import { Shop } from '../../../support/shop';
 import { redisDeployment } from './deployment';
@@ -14,21 +13,6 @@ beforeAll(async () => {
 afterAll(() => redis.stop());
 
 redisDeployment('one Redis', () => new Keyv(new KeyvRedis(redis.url)));
-
-leaseStoreSearch(
-  'redisLeases()',
-  async () => {
-    const client = await createClient({ url: redis.url }).connect();
-    return {
-      store: redisLeases(client, { prefix: 'search:' }),
-      expire: key => client.pExpire(`search:${key}`, 0),
-      close: () => {
-        client.destroy();
-      },
-    };
-  },
-  { depth: 3, atOnce: 100 },
-);
 
 it('keeps applications with different prefixes apart', async () => {
   const client = await createClient({ url: redis.url }).connect();

@@ -27,7 +27,7 @@ describe('a Redis Cluster', () => {
   afterAll(() => cluster.stop());
 
   describe.each(clients)('over %s', (client, makeStore) => {
-    redisDeployment(`a Redis Cluster over ${client}`, () => makeStore(cluster), { watches: false });
+    redisDeployment(`a Redis Cluster over ${client}`, () => makeStore(cluster));
 
     it('keeps a lease while its slot moves to another node, and follows it', async () => {
       const store = makeStore(cluster);

@@ -23,7 +23,7 @@ describe('Redis Sentinel', () => {
   });
   afterAll(() => deployment.stop());
   describe.each(clients)('over %s', (client, makeStore) => {
-    redisDeployment(`Sentinel over ${client}`, () => makeStore(deployment), { watches: false });
+    redisDeployment(`Sentinel over ${client}`, () => makeStore(deployment));
   });
 });
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { runInNewContext } from 'node:vm';
@@ -25,47 +26,43 @@ async function* slowly(...chunks: readonly (string | Buffer)[]): AsyncGenerator<
   }
 }
 
-/** Bodies: every way in which bytes get into a response. */
-export const bodies: [title: string, row: Row][] = [
-  row('an object by json', (_req, res) => {
-    res.json({ a: [1, 'é', null] });
+/** Every way in which bytes, a head or trailers get into a response. */
+export const responses: [title: string, row: Row][] = [
+  // Bodies.
+  row('an object by json', (_req, res) => void res.json({ a: [1, 'é', null] })),
+  row(
+    'JSON text that the handler wrote is not serialised again: 1.0, 20 digits, spaces',
+    (_req, res) => void res.type('json').send(EXACT),
+  ),
+  row("json('')", (_req, res) => void res.json('')),
+  row('json(null)', (_req, res) => void res.json(null)),
+  row('json(false)', (_req, res) => void res.json(false)),
+  row('json(0)', (_req, res) => void res.json(0)),
+  row("send('')", (_req, res) => void res.send('')),
+  row('send of text', (_req, res) => void res.send('grün 🦉')),
+  row('send of a Buffer', (_req, res) => void res.send(BYTES)),
+  row('two megabytes', (_req, res) => void res.send(Buffer.alloc(2_000_000, 'abc'))),
+  row('two megabytes in two pieces, with trailers', (_req, res) => {
+    res.set('Trailer', 'X-T').write(Buffer.alloc(1_000_000, 'abc'));
+    res.addTrailers({ 'X-T': '1' });
+    res.end(Buffer.alloc(1_000_000, 'xyz'));
   }),
-  row('JSON text with 1.0, 20 digits and spaces', (_req, res) => {
-    res.type('json').send(EXACT);
+  row('two megabytes under a length that the handler declares', (_req, res) => {
+    res.writeHead(200, { 'Content-Length': 2_000_000 }).write(Buffer.alloc(1_000_000, 'abc'));
+    res.end(Buffer.alloc(1_000_000, 'xyz'));
   }),
-  row("json('')", (_req, res) => {
-    res.json('');
+  row('end without a body', (_req, res) => void res.end()),
+  row('a Buffer by end, without a type', (_req, res) => void res.end(BYTES)),
+  row('send(null)', (_req, res) => void res.send(null)),
+  row('a stream of a file', (_req, res) => {
+    createReadStream(__filename, { highWaterMark: 100 }).pipe(res.type('text'));
   }),
-  row('json(null)', (_req, res) => {
-    res.json(null);
-  }),
-  row('json(false)', (_req, res) => {
-    res.json(false);
-  }),
-  row('json(0)', (_req, res) => {
-    res.json(0);
-  }),
-  row("send('')", (_req, res) => {
-    res.send('');
-  }),
-  row('send of text', (_req, res) => {
-    res.send('grün 🦉');
-  }),
-  row('send of a Buffer', (_req, res) => {
-    res.send(BYTES);
-  }),
-  row('two megabytes', (_req, res) => {
-    res.send(Buffer.alloc(2_000_000, 'abc'));
-  }),
-  row('end without a body', (_req, res) => {
-    res.end();
-  }),
-  row('end with text in latin1', (_req, res) => {
-    res.end('grün', 'latin1');
-  }),
-  row('end with a Uint8Array', (_req, res) => {
-    res.end(new Uint8Array([0, 255, 10, 13]));
-  }),
+  row('sendFile of a file that is not there', (_req, res) =>
+    res.sendFile('/nothing-here', error => void res.status(error ? 404 : 200).end()),
+  ),
+  row('download', (_req, res) => res.download(__filename, 'brief.txt')),
+  row('end with text in latin1', (_req, res) => void res.end('grün', 'latin1')),
+  row('end with a Uint8Array', (_req, res) => void res.end(new Uint8Array([0, 255, 10, 13]))),
   row('write and end with a Uint8Array of another realm', (_req, res) => {
     const bytes = (): Uint8Array => runInNewContext('new Uint8Array([0, 255, 10, 13])') as Uint8Array;
     res.write('one');
@@ -126,23 +123,11 @@ export const bodies: [title: string, row: Row][] = [
     if (!res.write('x'.repeat(5_000_000))) await once(res, 'drain');
     res.end('y');
   }),
-  row('sendFile', (_req, res) => {
-    res.sendFile('responses.ts', { root: __dirname });
+  row('sendFile', (_req, res) => res.sendFile('responses.ts', { root: __dirname })),
+  row('sendFile of a range', (_req, res) => res.sendFile('responses.ts', { root: __dirname }), {
+    headers: { Range: 'bytes=10-19' },
   }),
-  row(
-    'sendFile of a range',
-    (_req, res) => {
-      res.sendFile('responses.ts', { root: __dirname });
-    },
-    { headers: { Range: 'bytes=10-19' } },
-  ),
-  row(
-    'HEAD of json',
-    (_req, res) => {
-      res.json({ a: 1 });
-    },
-    { method: 'HEAD' },
-  ),
+  row('HEAD of json', (_req, res) => void res.json({ a: 1 }), { method: 'HEAD' }),
   row(
     'HEAD of write and end',
     (_req, res) => {
@@ -151,39 +136,22 @@ export const bodies: [title: string, row: Row][] = [
     },
     { method: 'HEAD' },
   ),
-  row(
-    'HEAD of sendFile',
-    (_req, res) => {
-      res.sendFile('responses.ts', { root: __dirname });
-    },
-    { method: 'HEAD' },
-  ),
-];
-
-/** Heads: status, reason, header lines and trailers. */
-export const heads: [title: string, row: Row][] = [
-  row('204 by end', (_req, res) => {
-    res.status(204).end();
-  }),
-  row('204 by send', (_req, res) => {
-    res.status(204).send('not sent');
-  }),
-  row('304', (_req, res) => {
-    res.status(304).set('ETag', '"v1"').end();
-  }),
-  row('a redirect', (_req, res) => {
-    res.redirect(303, '/orders/7?a=b&c=ü');
-  }),
-  row('an error status', (_req, res) => {
-    res.status(503).set('Retry-After', '7').json({ error: 'busy' });
-  }),
+  row('HEAD of sendFile', (_req, res) => res.sendFile('responses.ts', { root: __dirname }), { method: 'HEAD' }),
+  // Heads: status, reason, header lines and trailers.
+  row('204 by end', (_req, res) => void res.status(204).end()),
+  row('204 by send', (_req, res) => void res.status(204).send('not sent')),
+  row('204 by sendStatus', (_req, res) => void res.sendStatus(204)),
+  row('304', (_req, res) => void res.status(304).set('ETag', '"v1"').end()),
+  row('a redirect', (_req, res) => res.redirect(303, '/orders/7?a=b&c=ü')),
+  row('an error status', (_req, res) => void res.status(503).set('Retry-After', '7').json({ error: 'busy' })),
   row('a reason phrase by statusMessage', (_req, res) => {
     res.statusMessage = 'Very fine';
     res.send('x');
   }),
-  row('two Set-Cookie by cookie', (_req, res) => {
-    res.cookie('a', '1').cookie('b', '2', { httpOnly: true }).send('x');
-  }),
+  row(
+    'two Set-Cookie by cookie',
+    (_req, res) => void res.cookie('a', '1').cookie('b', '2', { httpOnly: true }).send('x'),
+  ),
   row('two Set-Cookie as one array', (_req, res) => {
     res.setHeader('Set-Cookie', ['a=1', 'b=2']);
     res.end('x');
@@ -199,28 +167,34 @@ export const heads: [title: string, row: Row][] = [
     res.setHeader('X-Over', 'no');
     res.writeHead(201, { 'X-Over': 'yes', 'Set-Cookie': ['a=1', 'b=2'], 'Content-Type': 'text/plain' }).end('object');
   }),
-  row('writeHead with a flat array', (_req, res) => {
-    res.writeHead(200, ['X-Flat', 'a', 'X-Flat', 'b', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']).end('flat');
-  }),
+  row(
+    'writeHead with a flat array',
+    (_req, res) =>
+      void res.writeHead(200, ['X-Flat', 'a', 'X-Flat', 'b', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']).end('flat'),
+  ),
   row('writeHead with a flat array over set headers', (_req, res) => {
     res.setHeader('X-Flat', 'no');
     res.writeHead(200, ['X-Flat', 'a', 'X-Other', 'b']).end('flat');
   }),
-  row('writeHead with a nested array', (_req, res) => {
-    res
-      .writeHead(200, [
-        ['X-Nested', 'a'],
-        ['Set-Cookie', 'a=1'],
-        ['Set-Cookie', 'b=2'],
-      ])
-      .end('nested');
-  }),
-  row('writeHead with a reason phrase', (_req, res) => {
-    res.writeHead(418, 'Short and stout', { 'X-Pot': 'tea' }).end('teapot');
-  }),
-  row('writeHead with a reason phrase and an array', (_req, res) => {
-    res.writeHead(200, 'So it is', ['X-Flat', 'a']).end('flat');
-  }),
+  row(
+    'writeHead with a nested array',
+    (_req, res) =>
+      void res
+        .writeHead(200, [
+          ['X-Nested', 'a'],
+          ['Set-Cookie', 'a=1'],
+          ['Set-Cookie', 'b=2'],
+        ])
+        .end('nested'),
+  ),
+  row(
+    'writeHead with a reason phrase',
+    (_req, res) => void res.writeHead(418, 'Short and stout', { 'X-Pot': 'tea' }).end('teapot'),
+  ),
+  row(
+    'writeHead with a reason phrase and an array',
+    (_req, res) => void res.writeHead(200, 'So it is', ['X-Flat', 'a']).end('flat'),
+  ),
   row('writeHead with a Content-Length', (_req, res) => {
     res.writeHead(200, { 'Content-Length': 4 });
     res.write('ab');
@@ -241,9 +215,7 @@ export const heads: [title: string, row: Row][] = [
     ] as never);
     res.end();
   }),
-  row('a Content-Length as a list', (_req, res) => {
-    res.setHeader('Content-Length', ['3']).end('abc');
-  }),
+  row('a Content-Length as a list', (_req, res) => void res.setHeader('Content-Length', ['3']).end('abc')),
   row('trailers as pairs after one write', (_req, res) => {
     res.write('counted');
     res.addTrailers([['X-Sum', '42']]);

@@ -1,4 +1,4 @@
-import { exactText, WrittenNumber } from '../../../lib/binding/types/exact-text';
+import { exactText, WrittenNumber } from '../../../lib/binding/types/write-value';
 
 const value = { a: new WrittenNumber('9007199254740993'), b: [new WrittenNumber('-0.10')], c: '1' };
 

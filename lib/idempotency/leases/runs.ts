@@ -1,0 +1,106 @@
+import { createHmac } from 'node:crypto';
+
+/** What is known of a request when it asks to run; a store may keep it for its operators. */
+export interface RunFacts {
+  /** Milliseconds for which a run is `unknown` whose lease ends without a record; absent: it is free at once. */
+  readonly keepUnknown?: number;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The key, hashed with the `salt()` of the store; absent for a store without one. */
+  readonly keyHash?: string | undefined;
+  /** The same of what `scope` returns; absent for requests without a scope, too. */
+  readonly callerHash?: string | undefined;
+  /** When the request came, in milliseconds since 1970. */
+  readonly created: number;
+}
+
+/** What is known of a request before its key and its caller are hashed. */
+export interface RunDetails extends Omit<RunFacts, 'keyHash' | 'callerHash'> {
+  readonly key: string;
+  readonly scope: string | undefined;
+}
+
+/**
+ * Hashes key and caller with the salt of a store, when the store reads the hashes: one in memory does so when it is
+ * asked for a list.
+ * @param salt undefined for a store that keeps none: it is told no hashes.
+ */
+export function saltedFacts({ key, scope, ...facts }: RunDetails, salt: string | undefined): RunFacts {
+  if (salt === undefined) return facts;
+  return {
+    ...facts,
+    get keyHash() {
+      return saltedHash(key, salt);
+    },
+    get callerHash() {
+      return scope === undefined ? undefined : saltedHash(scope, salt);
+    },
+  };
+}
+
+/** Hashes a key or a caller: keys are often order numbers, which a plain hash would give away. */
+export const saltedHash = (text: string, salt: string): string =>
+  createHmac('sha256', salt).update(text).digest('base64url');
+
+/** What a store tells its operators of one run. */
+export interface RunRecord extends Pick<RunFacts, 'method' | 'path' | 'created'> {
+  readonly cacheKey: string;
+  /** Of the run; its response is stored under it. */
+  readonly token: string;
+  readonly state: 'running' | 'done' | 'unknown';
+  /** The status of its response; absent while there is none. */
+  readonly status?: number;
+  /**
+   * When the lease or the record ends, or what is unknown of the run is forgotten, in milliseconds since 1970.
+   */
+  readonly ends: number;
+}
+
+/** Which runs are asked for: those of a path and of all paths below it, for example. */
+export interface RunQuery extends Partial<Pick<RunFacts, 'path' | 'keyHash' | 'callerHash'>> {
+  readonly state?: RunRecord['state'];
+  /** What the answer before has returned as `after`. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/** Runs, the newest first. */
+export interface RunPage {
+  readonly items: readonly RunRecord[];
+  /** Asks for those that follow; absent if there are none. */
+  readonly after?: string;
+}
+
+/** Returns whether a query asks for a run. @param about its hashes, which are read only if they are asked for. */
+export function isAskedFor(
+  { state, path, keyHash, callerHash }: RunQuery,
+  run: Pick<RunRecord, 'state' | 'path'>,
+  about?: Pick<RunFacts, 'keyHash' | 'callerHash'>,
+): boolean {
+  return (
+    (state === undefined || run.state === state) &&
+    (path === undefined || run.path === path || run.path.startsWith(`${path}/`)) &&
+    (keyHash === undefined || about?.keyHash === keyHash) &&
+    (callerHash === undefined || about?.callerHash === callerHash)
+  );
+}
+
+/** Where a page begins in a list that is ordered by time and key: behind this run. */
+export const markOf = ({ created, cacheKey }: Pick<RunRecord, 'created' | 'cacheKey'>): string =>
+  `${created}.${cacheKey}`;
+
+/** @returns the time and the key of a mark; undefined for the first page. @throws TypeError for another text. */
+export function readMark(after: string | undefined): [created: number, cacheKey: string] | undefined {
+  if (after === undefined) return undefined;
+  const [, created, cacheKey = ''] = /^(\d+)\.(.*)$/s.exec(after) ?? [];
+  if (created === undefined) throw new TypeError('keys.list: `after` must be what an earlier answer has returned');
+  return [Number(created), cacheKey];
+}
+
+/** Makes a page of one more run than it may have, which says that there are others. */
+export function pageOf(runs: readonly RunRecord[], limit: number, mark = markOf): RunPage {
+  const items = runs.slice(0, limit);
+  const last = items.at(-1);
+  return last && runs.length > limit ? { items, after: mark(last) } : { items };
+}

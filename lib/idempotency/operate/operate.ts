@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import type { Request, RequestHandler, Response } from 'express';
+import { checkOptions, fn, type Rule } from '../../options/check';
+import { answerWith } from '../../problems/answer';
+import { Problem } from '../../problems/problem';
+import { StoreUnavailable } from '../store-calls/store-call';
+import type { KeyRecord, Keys, KeysQuery } from './keys';
+
+/** Options of {@link operate}. */
+export interface OperateOptions {
+  /**
+   * Says who may see and change the runs; it is asked for each request. A promise is awaited; everything but true, an
+   * error included, is no, and answered with 403 and no content. There is no default.
+   */
+  readonly allow: (req: Request) => boolean | Promise<boolean>;
+}
+
+const rules: Readonly<Record<keyof OperateOptions, Rule>> = { allow: fn };
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
+
+/** The files of the page, which asks for them by relative links. */
+const FILES: Readonly<Record<string, string>> = { '/': 'index.html', '/page.js': 'page.js', '/page.css': 'page.css' };
+
+/** Bytes of a body: `{"outcome":"did-not-run"}`. */
+const LONGEST_BODY = 1_000;
+
+/**
+ * Makes a router with a page for operators, and the same as JSON, below its mount point:
+ * `app.use('/operate', operate(once, { allow }))`. It lists the runs in the store of `once`, looks one up by the key of
+ * a client, removes it, or settles it. The page loads nothing from other hosts.
+ *
+ * `GET keys`, `GET keys/:cacheKey` (`?response=true`), `DELETE keys/:cacheKey`, and `POST keys/:cacheKey/resolve` with
+ * `{ "outcome": "ran" | "did-not-run" }`. What changes something must come from the same origin (`Sec-Fetch-Site`, else
+ * `Origin`), so that no other page can use the session of an operator.
+ * @throws TypeError for anything but a middleware of `idempotency()`, an unknown option, or without `allow`.
+ */
+export function operate(once: { readonly keys: Keys }, options: OperateOptions): RequestHandler {
+  const { keys } = Object(once) as { readonly keys?: Keys };
+  if (!keys) throw new TypeError('operate: the first argument must be what idempotency() returned');
+  checkOptions('operate', options, rules);
+  if (typeof options.allow !== 'function')
+    throw new TypeError('operate: pass allow: req => …, which says who may see and change the runs');
+  return function operate(req: Request, res: Response, next): void {
+    serve(req, res, keys, options.allow).then(
+      isServed => {
+        if (!isServed) next();
+      },
+      (error: unknown) => {
+        answerWith(asProblem(error), req, res, next);
+      },
+    );
+  };
+}
+
+/** @returns false for what is not here. */
+async function serve(req: Request, res: Response, keys: Keys, allow: OperateOptions['allow']): Promise<boolean> {
+  const isAllowed: unknown = await Promise.resolve()
+    .then(() => allow(req))
+    .catch(() => false);
+  if (isAllowed !== true) {
+    res.status(403).end();
+    return true;
+  }
+  res.set({ 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+  const [, path = '', cacheKey] = /^(\/keys)(?:\/([^/]+)(?:\/resolve)?)?$/.exec(req.path) ?? [];
+  const isResolve = req.path.endsWith('/resolve');
+  const isRead = req.method === 'GET' || req.method === 'HEAD';
+  if (path === '') return isRead && sendFile(req, res);
+  if (isRead && cacheKey === undefined) res.json(await keys.list(queryOf(req)));
+  else if (cacheKey === undefined) return false;
+  else if (isRead && !isResolve) {
+    const run = await keys.get(cacheKey, { response: req.query['response'] === 'true' });
+    if (run) res.json(run.response ? { ...run, response: readable(run.response) } : run);
+    else res.status(404).json({ detail: 'There is no run with this cache key. It may have expired.' });
+  } else if (isRead || (req.method !== 'DELETE') === !isResolve) return false;
+  else if (!isSameOrigin(req)) res.status(403).json({ detail: 'A change must be made on a page of this origin.' });
+  else if (!isResolve) res.json({ purged: await keys.purge(cacheKey) });
+  else res.json({ resolved: await keys.resolve(cacheKey, (await outcomeIn(req)) as 'ran') });
+  return true;
+}
+
+function sendFile(req: Request, res: Response): boolean {
+  const file = FILES[req.path];
+  if (file === undefined) return false;
+  // Links of the page are relative to its folder.
+  const [, folder = '', query = ''] = /([^/?]*)(\?.*)?$/.exec(req.originalUrl) ?? [];
+  if (req.path === '/' && folder !== '') res.redirect(308, `./${folder}/${query}`);
+  else res.sendFile(join(__dirname, 'page', file), { dotfiles: 'allow', cacheControl: false });
+  return true;
+}
+
+function queryOf({ query }: Request): KeysQuery {
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  const { limit, ...rest } = Object.fromEntries(given);
+  return { ...rest, ...(limit !== undefined && { limit: Number(limit) }) };
+}
+
+/** A response as JSON: its body in base64, as bytes may be no text. */
+const readable = ({ status, headers, body }: NonNullable<KeyRecord['response']>): object => ({
+  ...{ status, headers, body: body.toString('base64') },
+});
+
+/** Browsers send `Sec-Fetch-Site` on secure pages (Fetch Metadata), and `Origin` with every change (Fetch, 3.2). */
+function isSameOrigin({ headers }: Request): boolean {
+  const { origin = '', host, 'sec-fetch-site': site } = headers;
+  return site === undefined ? URL.canParse(origin) && new URL(origin).host === host : site === 'same-origin';
+}
+
+async function outcomeIn(req: Request): Promise<unknown> {
+  const { body } = req as { body?: unknown };
+  if (typeof body === 'object' && body !== null) return (body as { outcome?: unknown }).outcome;
+  let text = '';
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    text += chunk.toString();
+    if (text.length > LONGEST_BODY) break;
+  }
+  try {
+    return (Object(JSON.parse(text)) as { outcome?: unknown }).outcome;
+  } catch {
+    return undefined;
+  }
+}
+
+function asProblem(error: unknown): unknown {
+  if (error instanceof TypeError) return new Problem('validation-failed', error.message);
+  return error instanceof StoreUnavailable
+    ? new Problem('store-unavailable', error.message, { headers: { 'Retry-After': '1' }, cause: error })
+    : error;
+}

@@ -1,0 +1,343 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request, RequestHandler } from 'express';
+import {
+  bindRequest,
+  configure,
+  dto,
+  idempotency,
+  optional,
+  string,
+  type IdempotencyMiddleware,
+  type IdempotencyOptions,
+} from '../../../lib';
+import { warned } from '../../../lib/warnings/warn-once';
+import { countingService, runsOf, type Around, type Asked } from '../../support/counting-service';
+import { EventLog } from '../../support/event-log';
+import { RawClient } from '../../support/raw-client';
+import { signal } from '../../support/signal';
+
+/** What an authentication middleware leaves on the request. */
+type Left = Readonly<Record<string, unknown>>;
+type Scope = IdempotencyOptions['scope'];
+
+/** An id as bson makes it: its bytes are private, and it writes itself. */
+class HexId {
+  readonly #hex: string;
+  constructor(hex: string) {
+    this.#hex = hex;
+  }
+  toString(): string {
+    return this.#hex;
+  }
+  toJSON(): string {
+    return this.#hex;
+  }
+}
+
+class TextId {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** An object of which an id can be seen by its class only. */
+class Opaque {
+  readonly type = 'user';
+  readonly #id: string;
+  constructor(id: string) {
+    this.#id = id;
+  }
+  greet(): string {
+    return `Hello ${this.#id}`;
+  }
+}
+
+class Tagged {
+  readonly [Symbol.toStringTag] = 'User';
+}
+
+const leave =
+  (left: object): RequestHandler =>
+  (req, _res, next) =>
+    next(void Object.assign(req, left));
+
+/** Requests have these callers in turn. */
+function leaving(...callers: readonly Left[]): Around {
+  let next = 0;
+  return { before: [(req, res, done) => leave(callers[next++ % callers.length] ?? {})(req, res, done)] };
+}
+
+let emitWarning: jest.SpyInstance;
+beforeEach(() => {
+  warned.clear();
+  emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+});
+afterEach(() => emitWarning.mockRestore());
+const warnings = (): unknown[] => emitWarning.mock.calls.map(([, options]) => (options as { code?: string }).code);
+
+describe('by default, a response is not shared where the callers have another', () => {
+  it.each<[string, Left, Left]>([
+    ['userId', { auth: { userId: 'a' } }, { auth: { userId: 'b' } }],
+    ['uid', { user: { uid: 'a' } }, { user: { uid: 'b' } }],
+    ['_id', { user: { _id: new HexId('0a') } }, { user: { _id: new HexId('0b') } }],
+    ['id that is a bigint', { user: { id: 9007199254740993n } }, { user: { id: 9007199254740992n } }],
+    ['id of bytes that are not UTF-8', { user: { id: Buffer.from([0xff]) } }, { user: { id: Buffer.from([0xfe]) } }],
+    ['id that writes itself as text', { user: { id: new TextId('a') } }, { user: { id: new TextId('b') } }],
+    ['second id, beside an equal first one', { user: { sub: 'app', uid: 'a' } }, { user: { sub: 'app', uid: 'b' } }],
+    ['name of the id', { user: { sub: '1' } }, { user: { id: '1' } }],
+    ['place', { user: { id: '1' } }, { auth: { id: '1' } }],
+    ['text as req.user', { user: 'ann' }, { user: 'bob' }],
+    ['issuer', { user: { iss: 'a', sub: '1' } }, { user: { iss: 'b', sub: '1' } }],
+    ['provider', { user: { id: 1, provider: 'google' } }, { user: { id: 1, provider: 'github' } }],
+    ['tenantId', { user: { id: 1, tenantId: 'acme' } }, { user: { id: 1, tenantId: 'globex' } }],
+    ['tid', { auth: { sub: 'u', tid: 'a' } }, { auth: { sub: 'u', tid: 'b' } }],
+    [
+      'user behind one gateway',
+      { auth: { sub: 'gateway' }, user: { id: 1 } },
+      { auth: { sub: 'gateway' }, user: { id: 2 } },
+    ],
+    ['caller at all', { user: { id: 1 } }, {}],
+  ])('%s', async (_what, one, other) => {
+    expect(await runsOf([{}, {}], {}, leaving(one, other))).toBe('1 2');
+  });
+});
+
+describe('by default, a response is shared where', () => {
+  it.each<[string, Left, Left]>([
+    [
+      'the token was refreshed',
+      { auth: { sub: 'a', iat: 1, exp: 2, nbf: 1, jti: 'x' } },
+      { auth: { sub: 'a', iat: 5, exp: 6, nbf: 5, jti: 'y' } },
+    ],
+    ['an id is a number once and text once', { user: { id: 7 } }, { user: { id: '7' } }],
+    ['the same caller has more claims', { user: { id: 1 } }, { user: { id: '1', name: 'Ann' } }],
+    ['there is no caller', { user: undefined }, { auth: null, user: false }],
+    ['a caller is signed out', { auth: () => ({ userId: null, isAuthenticated: false }) }, {}],
+  ])('%s', async (_what, one, other) => {
+    expect(await runsOf([{}, {}], {}, leaving(one, other))).toBe('1 1');
+  });
+});
+
+it('by default, a response is shared where the header of a gateway has changed, and the caller has not', async () => {
+  const requests = ['Bearer 1', 'Bearer 2'].map(Authorization => ({ headers: { Authorization } }));
+  expect(await runsOf(requests, {}, leaving({ user: { userId: 'a' } }))).toBe('1 1');
+});
+
+describe('by default, the application is told to pass scope, and nothing runs, where a caller is', () => {
+  it.each<[string, Left, string]>([
+    ['an array', { user: [{ id: 1 }] }, 'req.user'],
+    ['named, and its id null', { user: { id: null, name: 'Ann' } }, 'req.user'],
+    ['signed out, and says so by null only', { auth: { userId: null, sessionId: null } }, 'req.auth'],
+    ['a token without a payload', { auth: { payload: null, token: 'abc' } }, 'req.auth'],
+    ['NaN', { user: NaN }, 'req.user'],
+    ['a function in req.user', { user: () => ({ id: 1 }) }, 'req.user'],
+    ['a promise that is rejected', { auth: () => Promise.reject(new Error('no directory')) }, 'req.auth'],
+    ['an empty object', { user: {} }, 'req.user'],
+    ['an object without an id', { user: { email: 'ann@example.com', roles: [] } }, 'req.user'],
+    ['an instance with a private id', { user: new Opaque('a') }, 'req.user'],
+    ['a verified token without an id', { auth: { payload: {}, header: {}, token: 't' }, user: { id: 1 } }, 'req.auth'],
+    ['of an id that is NaN', { user: { id: NaN } }, 'req.user.id'],
+    ['of an id that is a plain object', { user: { id: { $oid: 'a' } } }, 'req.user.id'],
+    ['of an id that only says its kind', { user: { id: new Tagged() } }, 'req.user.id'],
+    ['of an id that is a method', { user: { id: () => 1 } }, 'req.user.id'],
+    ['of a second id that cannot be read', { user: { sub: 'a', _id: {} } }, 'req.user._id'],
+    ['of a tenant that cannot be read', { user: { id: 1, tenant: { name: 'acme' } } }, 'req.user.tenant'],
+    [
+      'of a tenant that writes itself as an object',
+      { user: { id: 1, tenant: { toJSON: () => ({ balance: 3 }), toString: () => 'acme, balance 3' } } },
+      'req.user.tenant',
+    ],
+  ])('%s', async (_what, caller, place) => {
+    const { answerTo, runs } = await countingService({}, leaving(caller));
+    const told = `idempotency: ${place} is set, but bindonce cannot read an id from it `;
+    const answer = await answerTo({});
+    expect([answer.startsWith(told), answer.endsWith(' Pass the `scope` option.'), runs()]).toEqual([true, true, 0]);
+  });
+});
+
+describe('scope', () => {
+  const tenant: Scope = (req, caller) => JSON.stringify([caller, req.get('X-Tenant')]);
+  const acme = { 'X-Tenant': 'acme' };
+  const ofTenants = (...headers: Record<string, string>[]): Asked[] => headers.map(one => ({ headers: one }));
+
+  it('adds to the default that it gets', async () => {
+    const around = leaving({ user: { id: 1 } }, { user: { id: 2 } }, { user: { id: 1 } }, {}, {});
+    const requests = ofTenants(acme, acme, { 'X-Tenant': 'globex' }, acme, { ...acme, Authorization: 'Bearer a' });
+    expect(await runsOf(requests, { scope: tenant }, around)).toBe('1 2 3 4 5');
+  });
+
+  it.each<[string, Scope]>([
+    ['in a template', (_req, caller) => `${caller}`],
+    ['in JSON', (_req, caller) => JSON.stringify([caller])],
+    ['as it is', (_req, caller) => caller],
+    ['by a default parameter', (_req, caller = 'everyone') => `user ${caller}`],
+  ])('that uses a default which cannot be read, %s, is the error of that default', async (_how, scope) => {
+    const { answerTo, runs } = await countingService({ scope }, leaving({ user: new Opaque('a') }));
+    expect(await answerTo({})).toMatch(/^idempotency: req\.user is set, but bindonce cannot read an id/);
+    expect(runs()).toBe(0);
+  });
+
+  it('that makes no use of a default which cannot be read counts alone', async () => {
+    const callers = ['a', 'b', 'a'].map(who => ({ user: new Opaque(who), who }));
+    const scope: Scope = req => (req as Request & { who: string }).who;
+    expect(await runsOf([{}, {}, {}], { scope }, leaving(...callers))).toBe('1 2 1');
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ['an ObjectId', () => new HexId('0a'), 'a value of type object'],
+    // Jest fails a test during which a rejection is left unhandled.
+    ['a promise that is rejected', () => Promise.reject(new Error('The database is down')), 'a promise'],
+    ['an array', () => ['a'], 'an array'],
+  ])('that returns %s is an error, and nothing runs', async (_what, scope, called) => {
+    const { answerTo, runs } = await countingService({ scope: scope as Scope });
+    expect(await answerTo({})).toContain(`idempotency: scope must return text or undefined, not ${called}.`);
+    expect(runs()).toBe(0);
+  });
+
+  it('that returns undefined means everyone, and another text another caller, the empty one too', async () => {
+    const requests = ofTenants({}, { 'X-Tenant': '' }, acme, {}, { Authorization: 'Bearer a' });
+    expect(await runsOf(requests, { scope: req => req.get('X-Tenant') })).toBe('1 2 3 1 1');
+  });
+
+  it('that is undefined for a request with cookies causes a warning, once', async () => {
+    const { answersTo } = await countingService({ scope: req => req.get('X-Tenant') });
+    await answersTo([{}]);
+    expect(warnings()).toEqual([]);
+    await answersTo(ofTenants({ Cookie: 'sid=1' }, { Cookie: 'sid=2' }));
+    expect(warnings()).toEqual(['BINDONCE_NO_SCOPE']);
+  });
+
+  it('gets the credentials that the request had, although the handler has removed them', async () => {
+    const removing: RequestHandler = (req, _res, next) => next(void delete req.headers.authorization);
+    const requests = ofTenants({ Authorization: 'Bearer a' });
+    expect(await runsOf(requests, { scope: tenant }, { behind: [removing] })).toBe('1');
+  });
+});
+
+describe('with claims of configure()', () => {
+  const claims = (req: Request) => (req.get('X-Who') === undefined ? undefined : { sub: req.get('X-Who') });
+  const of = (...names: (string | undefined)[]): Asked[] =>
+    names.map(name => (name === undefined ? {} : { headers: { 'X-Who': name } }));
+  const configured = configure({ binding: { claims } });
+
+  it('callers are told apart by these, unless by an own scope, which gets them as its default', async () => {
+    expect(await runsOf(of('ann', 'bob', 'ann', undefined, undefined), configured.idempotency())).toBe('1 2 1 3 3');
+    const { idempotency: guard } = configured;
+    expect(await runsOf(of('ann', 'bob'), guard({ scope: () => 'all' }))).toBe('1 1');
+    expect(await runsOf(of('ann', 'bob'), guard({ scope: (_req, caller) => caller }))).toBe('1 2');
+  });
+
+  it.each<[string, () => unknown]>([
+    ['an array', () => ['ann']],
+    ['a promise that is rejected', () => Promise.reject(new Error('no directory'))],
+  ])('that are %s nothing runs', async (_what, wrong) => {
+    const { idempotency: guard } = configure({ binding: { claims: wrong as never } });
+    const { answerTo, runs } = await countingService(guard());
+    expect([await answerTo({}), runs()]).toEqual([expect.stringContaining('Pass the `scope` option'), 0]);
+  });
+});
+
+describe('a caller that appears behind the guard', () => {
+  it.each<[string, RequestHandler[], object]>([
+    ['as req.user', [], { user: { id: 1 } }],
+    ['as req.auth', [], { auth: { sub: 'a' } }],
+    ['as a function', [], { auth: () => ({ userId: 'a' }) }],
+    ['beside another one', [leave({ auth: { sub: 'gateway' } })], { user: { id: 1 } }],
+    ['instead of another one', [leave({ user: { id: 1 } })], { user: { id: 2 } }],
+  ])('%s, gets its answer, which is never replayed; the process is warned once', async (_how, before, left) => {
+    const log = new EventLog();
+    const { answersTo } = await countingService({ onEvent: log.onEvent }, { before, behind: [leave(left)] });
+    expect(await answersTo([{}, {}, {}])).toEqual(['1', '409', '409']);
+    expect(log.kinds).toEqual(['not-stored', 'unavailable', 'unavailable']);
+    expect(warnings()).toEqual(['BINDONCE_MOUNTED_BEFORE_AUTHENTICATION']);
+  });
+
+  it.each<[string, IdempotencyMiddleware]>([
+    [
+      'of configure()',
+      configure({ binding: { claims: req => (req as { user?: { sub: string } }).user } }).idempotency(),
+    ],
+    ['by an own scope', idempotency({ scope: req => (req as { user?: { sub: string } }).user?.sub })],
+    [
+      'where an own scope cannot be asked again',
+      idempotency({
+        scope: req => {
+          if ((req as { user?: object }).user) throw new Error('too late');
+          return 'a';
+        },
+      }),
+    ],
+  ])('%s, is one, too', async (_how, guard) => {
+    const { answersTo } = await countingService(guard, { behind: [leave({ user: { sub: 'a' } })] });
+    expect(await answersTo([{}, {}])).toEqual(['1', '409']);
+  });
+
+  it.each<[string, Scope, object, object]>([
+    ['an own scope says the same', () => 'registration', {}, { user: { id: 1 } }],
+    ['the caller is the same, with more claims', undefined, { user: { id: 1 } }, { user: { id: '1', name: 'Ann' } }],
+    ['the caller has signed out', undefined, { user: { id: 1 }, sessionID: 's' }, { user: null }],
+    [
+      'an own scope knows nobody any more',
+      req => (req as { user?: { id: string } | null }).user?.id,
+      { user: { id: '1' } },
+      { user: null },
+    ],
+  ])('is not one where %s: the response is replayed', async (_how, scope, before, behind) => {
+    expect(await runsOf([{}], { scope }, { before: [leave(before)], behind: [leave(behind)] })).toBe('1');
+  });
+
+  it('and is refused there, stores nothing', async () => {
+    let isKnown = false;
+    const authenticate: RequestHandler = (req, _res, next) =>
+      next(void (isKnown && Object.assign(req, { user: { id: 1 } })));
+    const { idempotency: guard, bindRequest: bind } = configure({ binding: { allowAnonymous: false } });
+    const behind = [authenticate, bind(dto({ a: optional(string) })) as typeof bindRequest & RequestHandler];
+    const { answerTo } = await countingService(guard(), { behind });
+    expect(await answerTo({})).toBe('401');
+    isKnown = true;
+    expect(await answerTo({})).toBe('1');
+  });
+});
+
+describe('a scope that reads the connection', () => {
+  // A closed socket has no address and no certificate.
+  const byAddress = (req: IncomingMessage): string => {
+    const { address } = req.socket.address() as { readonly address?: string };
+    if (address === undefined) throw new Error('there is no certificate');
+    return address;
+  };
+
+  it.each<[string, Scope, RequestHandler[], string]>([
+    ['throws when its client has left, does not lose the response', byAddress, [], '1'],
+    [
+      'says another text when its client has left, does not lose the response',
+      req => JSON.stringify(req.socket.address()),
+      [],
+      '1',
+    ],
+    ['throws, does not share one where a caller has appeared besides', byAddress, [leave({ user: { id: 1 } })], '409'],
+  ])('and %s', async (_how, scope, behind, expected) => {
+    const log = new EventLog();
+    const begun = signal();
+    // The server's own socket, since `req.socket` hides that the client has left.
+    const waits: RequestHandler = (_req, res, next) => {
+      res.socket?.once('close', () => next());
+      begun.happens();
+    };
+    const around = { behind: [...behind, waits] };
+    const { url } = await countingService({ scope, onEvent: log.onEvent }, around);
+    const client = new RawClient(Number(new URL(url).port));
+    await client.send(
+      `POST / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n`,
+    );
+    await begun.happened;
+    client.leave();
+    await Promise.race([log.first('executed'), log.first('not-stored')]);
+    const retry = await fetch(url, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
+    expect(retry.headers.get('x-run') ?? String(retry.status)).toBe(expected);
+  });
+});

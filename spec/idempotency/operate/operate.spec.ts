@@ -1,0 +1,159 @@
+import express, { type Express } from 'express';
+import { Keyv } from 'keyv';
+import { idempotency, operate, type LeaseStore, type OperateOptions } from '../../../lib';
+import { ask } from '../../support/ask';
+import { expressVersions } from '../../support/express-versions';
+
+interface Shop {
+  readonly app: Express;
+  readonly cacheKey: () => string;
+}
+
+function shop(version: () => Express, options: Partial<OperateOptions> = { allow: () => true }): Shop {
+  const once = idempotency({ store: new Keyv({ store: new Map() }) });
+  const app = version();
+  const state = { cacheKey: '' };
+  app.use('/operate', operate(once, options as OperateOptions));
+  app.post('/orders', once, (req, res) => {
+    state.cacheKey = req.idempotency.cacheKey;
+    res.status(201).set('X-Order', '7').send('<b>7</b>');
+  });
+  return { app, cacheKey: () => state.cacheKey };
+}
+
+const same = { 'Sec-Fetch-Site': 'same-origin' };
+
+describe.each(expressVersions)('operate() (%s)', (_version, version) => {
+  it('lists runs, and shows a response only where it is asked for', async () => {
+    const { app, cacheKey } = shop(version);
+    await ask(app, { path: '/orders', key: 'k' });
+    const list = await ask(app, { method: 'GET', path: '/operate/keys?state=done&key=k&limit=5' });
+    const [run] = (list.body as { items: object[] }).items;
+    expect(run).toMatchObject({ cacheKey: cacheKey(), state: 'done', method: 'POST', path: '/orders', status: 201 });
+    expect(list.text).not.toContain('7</b>');
+    const path = `/operate/keys/${cacheKey()}`;
+    expect((await ask(app, { method: 'GET', path })).body).toEqual(run);
+    const { body } = await ask(app, { method: 'GET', path: `${path}?response=true` });
+    const { response } = body as { response: { body: string; headers: unknown[] } };
+    expect(Buffer.from(response.body, 'base64').toString()).toBe('<b>7</b>');
+    expect(response.headers).toContainEqual(['X-Order', '7']);
+  });
+
+  it('removes a run', async () => {
+    const { app, cacheKey } = shop(version);
+    await ask(app, { path: '/orders', key: 'k' });
+    const request = { method: 'DELETE', path: `/operate/keys/${cacheKey()}`, headers: same };
+    expect([(await ask(app, request)).body, (await ask(app, request)).body]).toEqual([
+      { purged: true },
+      { purged: false },
+    ]);
+    expect((await ask(app, { path: '/orders', key: 'k' })).headers['idempotent-replayed']).toBeUndefined();
+  });
+
+  it.each([
+    ['as JSON', false],
+    ['behind express.json()', true],
+  ])('settles a run: the outcome %s', async (_how, parsed) => {
+    const asked: unknown[] = [];
+    const leases = {
+      acquire: () => ({ kind: 'unknown', token: 't' }),
+      settle: (...args: unknown[]) => asked.push(args) > 0,
+      ...{ renew: () => true, complete: () => true, release: () => true },
+    } as unknown as LeaseStore;
+    const app = version();
+    if (parsed) app.use(express.json());
+    app.use(operate(idempotency({ store: new Keyv(), leases }), { allow: () => true }));
+    const path = '/keys/c/resolve';
+    const settled = await ask(app, { path, json: { outcome: 'did-not-run' }, headers: same });
+    expect([settled.body, asked]).toEqual([{ resolved: true }, [['c', 't', 'did-not-run', 600_000]]]);
+    const refused = await ask(app, { path, json: { outcome: 'perhaps' }, headers: same });
+    expect([refused.status, (refused.body as { detail: string }).detail]).toEqual([
+      400,
+      "idempotency: resolve() needs 'ran' or 'did-not-run', not \"perhaps\"",
+    ]);
+  });
+
+  it.each<[allowed: string, allow: OperateOptions['allow']]>([
+    ['false', () => false],
+    ['a promise of false', () => Promise.resolve(false)],
+    [
+      'a throw',
+      () => {
+        throw new Error('secret');
+      },
+    ],
+    ['a rejection', () => Promise.reject(new Error('secret'))],
+    ['what is not true', () => 'yes' as unknown as boolean],
+  ])('shows nothing, whatever the path, when allow answers %s', async (_allowed, allow) => {
+    const { app, cacheKey } = shop(version, { allow });
+    await ask(app, { path: '/orders', key: 'k' });
+    for (const path of ['/operate/', '/operate/page.js', '/operate/keys', `/operate/keys/${cacheKey()}`]) {
+      const { status, text } = await ask(app, { method: 'GET', path });
+      expect([path, status, text]).toEqual([path, 403, '']);
+    }
+    const { status } = await ask(app, { method: 'DELETE', path: `/operate/keys/${cacheKey()}`, headers: same });
+    expect(status).toBe(403);
+    expect((await ask(app, { path: '/orders', key: 'k' })).headers['idempotent-replayed']).toBe('true');
+  });
+
+  it.each<[origin: string, headers: Record<string, string>]>([
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['another origin of the site', { 'Sec-Fetch-Site': 'same-site' }],
+    ['an address that was typed', { 'Sec-Fetch-Site': 'none' }],
+    ['another Origin', { Origin: 'https://evil.example' }],
+    ['an opaque Origin', { Origin: 'null' }],
+    ['nobody says where', {}],
+  ])('changes nothing for a request from %s', async (_origin, headers) => {
+    const { app, cacheKey } = shop(version);
+    await ask(app, { path: '/orders', key: 'k' });
+    const path = `/operate/keys/${cacheKey()}`;
+    expect((await ask(app, { method: 'DELETE', path, headers })).status).toBe(403);
+    expect((await ask(app, { path: `${path}/resolve`, json: { outcome: 'ran' }, headers })).status).toBe(403);
+    expect((await ask(app, { path: '/orders', key: 'k' })).headers['idempotent-replayed']).toBe('true');
+  });
+
+  it('takes the Origin where a browser sends no Sec-Fetch-Site, as on a page without https', async () => {
+    const { app, cacheKey } = shop(version);
+    await ask(app, { path: '/orders', key: 'k', headers: { Host: 'shop.example:8080' } });
+    const headers = { Host: 'shop.example:8080', Origin: 'http://shop.example:8080' };
+    const path = `/operate/keys/${cacheKey()}`;
+    expect((await ask(app, { method: 'DELETE', path, headers })).body).toEqual({ purged: true });
+  });
+
+  it.each<[method: string, path: string, status: number]>([
+    ['GET', '/operate', 308],
+    ['GET', '/operate/', 200],
+    ['HEAD', '/operate/page.css', 200],
+    ['GET', '/operate/keys/of-nobody', 404],
+    ['GET', '/operate/keys?state=over', 400],
+    ['GET', '/operate/keys?after=x', 200],
+    ['GET', '/operate/../package.json', 404],
+    ['GET', '/operate/index.html', 404],
+    ['PUT', '/operate/keys/x', 404],
+    ['POST', '/operate/keys', 404],
+  ])('answers %s %s with %i', async (method, path, status) => {
+    expect((await ask(shop(version).app, { method, path })).status).toBe(status);
+  });
+
+  it('allows its page nothing but its own files, and no page to keep or to frame it', async () => {
+    const { headers } = await ask(shop(version).app, { method: 'GET', path: '/operate/' });
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'$/,
+    );
+    expect(headers['cache-control']).toBe('no-store');
+  });
+});
+
+it.each<[what: string, make: () => unknown, message: RegExp]>([
+  ['without allow', () => operate(idempotency(), {} as OperateOptions), /^operate: pass allow/],
+  ['without options', () => operate(idempotency(), undefined as unknown as OperateOptions), /^operate/],
+  ['with an unknown option', () => operate(idempotency(), { allow: () => true, alow: 1 } as OperateOptions), /alow/],
+  [
+    'for another middleware',
+    () => operate(express.json() as never, { allow: () => true }),
+    /what idempotency\(\) returned/,
+  ],
+])('operate() %s is a TypeError', (_what, make, message) => {
+  expect(make).toThrow(TypeError);
+  expect(make).toThrow(message);
+});

@@ -1,0 +1,74 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { idempotency, type IdempotencyOptions } from '../../lib';
+import { send, type WireRequest } from './listen';
+import { serve } from './serve';
+
+/** One request. Its key is `k` unless its headers have another. */
+export interface Asked extends WireRequest {
+  readonly path?: string;
+}
+
+/** How a service is made, beside its guard. */
+export interface Around {
+  readonly version?: () => Express;
+  readonly configure?: (app: Express) => unknown;
+  readonly before?: readonly RequestHandler[];
+  readonly behind?: readonly RequestHandler[];
+}
+
+/** Serves an application that answers every request with the number of its run. */
+export async function countingService(
+  guard: RequestHandler | IdempotencyOptions = {},
+  { version = express, configure = () => undefined, before = [], behind = [] }: Around = {},
+) {
+  let runs = 0;
+  const app = version().set('env', 'test');
+  configure(app);
+  const onError: ErrorRequestHandler = (error: Error & { status?: number }, _req, res, next) => {
+    if (res.headersSent) next(error);
+    else res.status(error.status ?? 500).end(error.message);
+  };
+  const middleware = typeof guard === 'function' ? guard : idempotency(guard);
+  app.use(...before, middleware, ...behind, (_req, res) => void res.set('X-Run', String(++runs)).send(`run ${runs}`));
+  app.use(onError);
+  const { url } = await serve(app);
+  const ran = new Set<string>();
+  /** The number of the run that answers a request, or the message of an error, or another status. */
+  async function answerTo({ path = '/', headers = {}, ...more }: Asked): Promise<string> {
+    const answer = await send(url + path, { ...more, headers: { 'Idempotency-Key': 'k', ...headers } });
+    const { 'x-run': run, 'idempotent-replayed': mark } = answer.headers;
+    if (run === undefined) return answer.status === 500 ? answer.text : String(answer.status);
+    expect([run, mark]).toEqual([run, ran.has(String(run)) ? 'true' : undefined]);
+    ran.add(String(run));
+    return String(run);
+  }
+  /** The same of requests that are sent one after another. */
+  async function answersTo(requests: readonly Asked[]): Promise<string[]> {
+    const answers: string[] = [];
+    for (const request of requests) answers.push(await answerTo(request));
+    return answers;
+  }
+  return { url, answerTo, answersTo, runs: () => runs };
+}
+
+/**
+ * Sends requests twice, by turns, and tells which of them are one: the numbers of the runs that answer them, or errors.
+ */
+export async function runsOf(requests: readonly Asked[], ...service: Parameters<typeof countingService>) {
+  const { answersTo } = await countingService(...service);
+  const answers = await answersTo(requests);
+  expect(await answersTo(requests)).toEqual(answers);
+  return answers.join(' ');
+}
+
+/** What `runsOf` says of requests of which each is another one, and of those that are all one. */
+export const allDifferent = (requests: readonly unknown[]): string => requests.map((_, at) => at + 1).join(' ');
+export const allOne = (requests: readonly unknown[]): string => requests.map(() => 1).join(' ');
+
+/** Requests with a body. */
+export const typed = (type: string, body?: string | Buffer, headers: Record<string, string> = {}): Asked => ({
+  headers: { 'Content-Type': type, ...headers },
+  body,
+});
+export const json = (body: string | Buffer): Asked => typed('application/json', body);
+export const form = (body: string | Buffer): Asked => typed('application/x-www-form-urlencoded', body);
