@@ -178,7 +178,7 @@ export function resolveOptions(given: BindingOptions, Dto?: AnyType): ResolvedOp
     allowUrlEncoded: typeof allowFormData === 'object',
     claims: callerOf,
     permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(callerOf(req)),
-    serializer: { propertyNamingPolicy: 'camelCase', ...serializer },
+    serializer: { propertyNamingPolicy: 'camelCase', decimals: 'number', ...serializer },
     writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
     responses: { ...contextTypes.responses, ...options.responses },
     limits,

@@ -38,15 +38,9 @@ export function problemDetails(...nothing: never[]) {
 const isRequest = (value: unknown): boolean => typeof value === 'object' && value !== null && 'httpVersion' in value;
 
 /** What errors have by the conventions of http-errors and body-parser; anything may be anything. */
-interface Facts {
-  readonly status?: unknown;
-  readonly statusCode?: unknown;
-  readonly expose?: unknown;
-  readonly headers?: unknown;
-  readonly type?: unknown;
-  readonly title?: unknown;
-  readonly message?: unknown;
-}
+type Facts = Readonly<
+  Partial<Record<'status' | 'statusCode' | 'expose' | 'headers' | 'type' | 'title' | 'message', unknown>>
+>;
 
 /** Names that are no members of the problem: they are read apart, or, as the `body` of body-parser, never sent. */
 const READ_APART =

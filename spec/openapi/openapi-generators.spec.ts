@@ -110,7 +110,7 @@ function shop(): express.Express {
     if (req.get('authorization') === 'Bearer ann') Object.assign(req, { auth: { payload: { sub: 'ann' } } });
     next();
   });
-  const seeing: express.RequestHandler = (req, res, next) => {
+  const seeing: express.RequestHandler = (req, _res, next) => {
     const { scan, more, ...dto } = req.dto as Partial<Upload>;
     const files = scan && { scan: scan.buffer.toString(), more: more?.map(one => one.size) };
     (seen[req.path.split('/')[1] ?? ''] ??= []).push(JSON.parse(JSON.stringify({ ...dto, ...files }, asText)));

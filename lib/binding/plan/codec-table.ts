@@ -1,3 +1,4 @@
+import { decimalInText } from '../types/numbers';
 import { schemaCodec } from '../types/schema';
 import { assertType, isParsable, isSchema, remedyFor } from '../types/assert-type';
 import { objectCodec } from '../declaration/members';
@@ -73,7 +74,8 @@ export class CodecTable implements Codecs {
   private make(type: AnyType): Codec {
     const parser = this.valueParsers.find(one => one.type === type);
     const converter = this.serializer.converters?.find(one => one.type === type);
-    const own = ownCodec(type, this);
+    const made = ownCodec(type, this);
+    const own = this.serializer.decimals === 'text' ? decimalInText(made) : made;
     if (own && !parser && !converter) return own;
     const name = own?.name ?? (classNameOf(type) || 'value');
     if (!parser && !converter)

@@ -7,7 +7,7 @@ export type Sent = string | Express.Multer.File;
 export type IndexedItem = readonly [index: number, item: NameTree];
 
 /** A part of a name: `name`, `.name`, `[name]`, `[3]` or `[]`. A rest that is not spelled like a path is one part. */
-const PART = /(?:^|\.)([^.[\]]+)|\[([^.[\]]*)\]|.+$/gs;
+const PART = /(?:^|\.)([^.[\]]+)|\[([^[\]]*)\]|.+$/gs;
 
 /** Returns the parts of a name: `items`, `0` and `sku`. A dot or bracket at the beginning is part of the name. */
 export function partsOf(name: string): readonly string[] {

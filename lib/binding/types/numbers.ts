@@ -5,6 +5,7 @@ import { WrittenNumber } from './write-value';
 import { asJson } from '../reading/json-text';
 import { numberRules, type NumberRules } from './rules';
 import type { RuledType } from './rules';
+import type { Codec } from './codec';
 import { scalar, type Spelling } from './scalar';
 
 const INTEGER = /^[+-]?\d+$/;
@@ -95,6 +96,23 @@ export const decimal: RuledType<BigNumber, NumberRules> = numbers('decimal', {
   writtenSchema: { type: 'number', format: 'decimal' },
   needsExactNumbers: true,
 });
+
+/** Returns the codec of a decimal that is written as text, and any other as it is. */
+export function decimalInText(codec: Codec | undefined): Codec | undefined {
+  if (codec?.kind !== 'scalar' || codec.name !== 'decimal') return codec;
+  const write = (value: unknown): unknown => {
+    // Text keeps its zeros at the end.
+    if (typeof value === 'string' && readDecimal(value)) return value.trim();
+    const json = codec.write?.(/number|bigint/.test(typeof value) ? new BigNumber(String(value)) : value);
+    return json instanceof WrittenNumber ? json.value : json;
+  };
+  return {
+    ...codec,
+    write,
+    schema: { ...codec.schema, type: 'string' },
+    writtenSchema: { type: 'string', format: 'decimal' },
+  };
+}
 
 /**
  * Returns true if an earlier parser may have rounded a number to this double. A fraction that is short afterwards does

@@ -34,6 +34,11 @@ export interface SerializerOptions {
   /** Makes the JSON name of a property from its name, unless it has a `jsonPropertyName`. Default `'camelCase'`. */
   propertyNamingPolicy?: NamingPolicyName | NamingPolicy;
   /**
+   * How a `decimal` is written in JSON: `4.5`, or `"4.5"`, which no client rounds, and which is the text as it is where
+   * the handler passes text (`4.50`). Both are read. Default `'number'`.
+   */
+  decimals?: 'number' | 'text';
+  /**
    * Readers and writers for types without a JSON form, or with another one; an endpoint's come before those of
    * `configure()`. Default none.
    */
@@ -67,8 +72,10 @@ export function mergeSerializer(
   given: SerializerOptions,
 ): SerializerOptions & Required<Pick<SerializerOptions, 'converters' | 'contexts'>> {
   const propertyNamingPolicy = given.propertyNamingPolicy ?? defaults.propertyNamingPolicy;
+  const decimals = given.decimals ?? defaults.decimals;
   return {
     ...(propertyNamingPolicy !== undefined && { propertyNamingPolicy }),
+    ...(decimals !== undefined && { decimals }),
     converters: [...(given.converters ?? []), ...(defaults.converters ?? [])],
     contexts: [...(given.contexts ?? []), ...(defaults.contexts ?? [])],
   };
@@ -83,6 +90,7 @@ const isContext = (value: unknown): boolean => object.accepts((Object(value) as 
 
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),
+  decimals: oneOf('number', 'text'),
   converters: arrayOf('{ type, read, write }', isConverter),
   contexts: arrayOf('serializer contexts', isContext),
 };

@@ -53,6 +53,7 @@ it.each<[string, AnyType, string, unknown]>([
   ['an object in it that is JSON', Box, 'v[city]=Oslo&v[at]={"x":1}', { city: 'Oslo', at: { x: 1 } }],
   ['a list of objects', list(Point), 'v[0][x]=1&v[1][x]=2', [{ x: 1 }, { x: 2 }]],
   ['a record', record(int), 'v[red]=1&v[blue]=2', { red: 1, blue: 2 }],
+  ['a record of names with dots in brackets', record(int), 'v[ann@x.com]=1&v[a.b]=2', { 'ann@x.com': 1, 'a.b': 2 }],
   ['one of several classes', Either, 'v[kind]=point&v[x]=1', { kind: 'point', x: 1 }],
   ['a schema', z.object({ a: z.string() }), 'v[a]=b', { a: 'b' }],
   ['one text, whatever is below it', string, 'v=a&v[b]=c', 'a'],

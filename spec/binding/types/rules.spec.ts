@@ -25,7 +25,7 @@ import {
   type ProblemError,
   type PropertyType,
 } from '../../../lib';
-import { documentOf, type Operation } from '../../support/described';
+import { documentOf } from '../../support/described';
 import { ask, problemIn, type Sent } from '../../support/ask';
 
 /** Returns the property `v` of the dto as JSON, or the failures. */
@@ -341,8 +341,7 @@ it('rules stand in the API description', () => {
     gift: bool.with({ checkbox: true }),
   }) {}
   const app = express().post('/', bindRequest(Described));
-  const operation = documentOf(app).paths['/']?.['post'] as Operation;
-  const { properties, required } = operation.requestBody?.content['application/json']?.schema as {
+  const { properties, required } = documentOf(app).components.schemas['Described'] as {
     properties: object;
     required: string[];
   };
