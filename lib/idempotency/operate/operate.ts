@@ -33,8 +33,8 @@ const LONGEST_BODY = 1_000;
  * a client, removes it, or settles it. The page loads nothing from other hosts.
  *
  * `GET keys`, `GET keys/:cacheKey` (`?response=true`), `DELETE keys/:cacheKey`, and `POST keys/:cacheKey/resolve` with
- * `{ "outcome": "ran" | "did-not-run" }`. What changes something must come from the same origin (`Sec-Fetch-Site`, else
- * `Origin`), so that no other page can use the session of an operator.
+ * `{ "outcome": "ran" | "did-not-run" }`. No page of another origin can use the session of an operator: what changes
+ * something must come from the same origin (`Sec-Fetch-Site`, else `Origin`), and what reads keys, from no other.
  * @throws TypeError for anything but a middleware of `idempotency()`, an unknown option, or without `allow`.
  */
 export function operate(once: { readonly keys: Keys }, options: OperateOptions): RequestHandler {
@@ -69,14 +69,17 @@ async function serve(req: Request, res: Response, keys: Keys, allow: OperateOpti
   const isResolve = req.path.endsWith('/resolve');
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   if (path === '') return isRead && sendFile(req, res);
-  if (isRead && cacheKey === undefined) res.json(await keys.list(queryOf(req)));
+  // An application may allow other origins to read all its answers (CORS).
+  if (isRead && !isFromHere(req, isRead)) res.status(403).json({ detail: 'Keys are read on a page of this origin.' });
+  else if (isRead && cacheKey === undefined) res.json(await keys.list(queryOf(req)));
   else if (cacheKey === undefined) return false;
   else if (isRead && !isResolve) {
     const run = await keys.get(cacheKey, { response: req.query['response'] === 'true' });
     if (run) res.json(run.response ? { ...run, response: readable(run.response) } : run);
     else res.status(404).json({ detail: 'There is no run with this cache key. It may have expired.' });
   } else if (isRead || (req.method !== 'DELETE') === !isResolve) return false;
-  else if (!isSameOrigin(req)) res.status(403).json({ detail: 'A change must be made on a page of this origin.' });
+  else if (!isFromHere(req, isRead))
+    res.status(403).json({ detail: 'A change must be made on a page of this origin.' });
   else if (!isResolve) res.json({ purged: await keys.purge(cacheKey) });
   else res.json({ resolved: await keys.resolve(cacheKey, (await outcomeIn(req)) as 'ran') });
   return true;
@@ -103,10 +106,15 @@ const readable = ({ status, headers, body }: NonNullable<KeyRecord['response']>)
   ...{ status, headers, body: body.toString('base64') },
 });
 
-/** Browsers send `Sec-Fetch-Site` on secure pages (Fetch Metadata), and `Origin` with every change (Fetch, 3.2). */
-function isSameOrigin({ headers }: Request): boolean {
-  const { origin = '', host, 'sec-fetch-site': site } = headers;
-  return site === undefined ? URL.canParse(origin) && new URL(origin).host === host : site === 'same-origin';
+/**
+ * Browsers send `Sec-Fetch-Site` on secure pages (Fetch Metadata), and `Origin` with every change, and with what a page
+ * of another origin would read (Fetch, 3.2). Who reads without a page, as curl does, sends neither, or `none`.
+ */
+function isFromHere({ headers }: Request, isRead: boolean): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (site !== undefined) return site === 'same-origin' || (isRead && site === 'none');
+  if (origin === undefined) return isRead;
+  return URL.canParse(origin) && new URL(origin).host === host;
 }
 
 async function outcomeIn(req: Request): Promise<unknown> {

@@ -1,3 +1,4 @@
+import cors from 'cors';
 import express, { type Express } from 'express';
 import { Keyv } from 'keyv';
 import { idempotency, operate, type LeaseStore, type OperateOptions } from '../../../lib';
@@ -111,6 +112,26 @@ describe.each(expressVersions)('operate() (%s)', (_version, version) => {
     expect((await ask(app, { path: `${path}/resolve`, json: { outcome: 'ran' }, headers })).status).toBe(403);
     expect((await ask(app, { path: '/orders', key: 'k' })).headers['idempotent-replayed']).toBe('true');
   });
+
+  it.each<[origin: string, status: number, headers: Record<string, string>]>([
+    ['another site', 403, { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }],
+    ['another origin of the site', 403, { 'Sec-Fetch-Site': 'same-site' }],
+    ['another Origin', 403, { Origin: 'https://evil.example' }],
+    ['an opaque Origin', 403, { Origin: 'null' }],
+    ['this page', 200, same],
+    ['an address that was typed', 200, { 'Sec-Fetch-Site': 'none' }],
+    ['a program', 200, {}],
+  ])(
+    'answers a request for keys and responses from %s with %i, whatever CORS allows',
+    async (_who, status, headers) => {
+      const { app, cacheKey } = shop(() => version().use(cors({ origin: true, credentials: true })));
+      await ask(app, { path: '/orders', key: 'k' });
+      for (const path of ['/operate/keys', `/operate/keys/${cacheKey()}?response=true`]) {
+        const answer = await ask(app, { method: 'GET', path, headers });
+        expect([answer.status, answer.text.includes(cacheKey())]).toEqual([status, status === 200]);
+      }
+    },
+  );
 
   it('takes the Origin where a browser sends no Sec-Fetch-Site, as on a page without https', async () => {
     const { app, cacheKey } = shop(version);
