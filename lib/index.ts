@@ -11,6 +11,7 @@ export type { OperationOptions, SecurityRequirement } from './binding/options';
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { KeyRecord, Keys, KeysQuery } from './idempotency/operate/keys';
 export { operate, type OperateOptions } from './idempotency/operate/operate';
+export type { TelemetryMeter } from './idempotency/options/telemetry';
 export type { IdempotencyOptions } from './idempotency/options/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/options/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';

@@ -116,7 +116,8 @@ export class Exchange {
   report(reported: Outcome | { readonly kind: IdempotencyEventKind }): void {
     const { key, cacheKey, received, req } = this;
     const onEvent = this.options.onEvent as ((event: IdempotencyEvent, req: Request) => unknown) | undefined;
-    if (!onEvent) return;
+    const { telemetry } = this.options;
+    if (!onEvent && !telemetry) return;
     const { kind, status, handlerMs, error } = reported as Omit<IdempotencyEvent, 'key' | 'cacheKey'>;
     try {
       const event: IdempotencyEvent = {
@@ -129,12 +130,19 @@ export class Exchange {
         ...(status !== undefined && { status }),
         ...(error !== undefined && { error }),
       };
-      const returned = onEvent(event, req as Request);
+      telemetry?.report(event, routeOf(req as Request));
+      const returned = onEvent?.(event, req as Request);
       if (isPromise(returned)) returned.catch(warn);
     } catch (thrown) {
       warn(thrown);
     }
   }
+}
+
+/** Returns the path of the route that Express has reached. */
+function routeOf({ baseUrl = '', route }: { readonly baseUrl?: string; readonly route?: unknown }): string | undefined {
+  const { path } = Object(route) as { readonly path?: unknown };
+  return typeof path === 'string' ? `${baseUrl}${path}` : undefined;
 }
 
 function warn(error: unknown): void {

@@ -5,6 +5,7 @@ import type { LeaseStore } from '../leases/lease-store';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { isKeyvLike, type KeyvLike } from '../stores/keyv-like';
 import { isStore, type Store } from '../stores/store';
+import type { TelemetryMeter } from './telemetry';
 import type { IdempotencyEvent } from './events';
 
 /** The types that `bindRequest` takes, by what each has: binding/ declares them, which this room does not import. */
@@ -141,6 +142,13 @@ export interface IdempotencyOptions {
    * Default none.
    */
   onEvent?: (event: IdempotencyEvent, req: Request) => void;
+  /**
+   * Metrics for OpenTelemetry: the counter `bindonce.requests` by `bindonce.outcome`, and `bindonce.handler.duration`,
+   * `bindonce.wait.duration` and `bindonce.store.duration` in seconds, with `http.route` where Express knows it, and no
+   * key or caller. `true`: with the global meter provider (the package `@opentelemetry/api`); `{ meter }`: with a meter
+   * of yours. Default false.
+   */
+  telemetry?: boolean | { readonly meter?: TelemetryMeter };
 }
 
 /** The rule of each option, and its default if it has one. */
@@ -185,6 +193,7 @@ export const idempotencyRules: {
   maxRequestBytes: { ...rule.positiveInteger, byDefault: 10_485_760 },
   maxResponseBytes: { ...rule.positiveInteger, byDefault: 10_485_760 },
   onEvent: rule.fn,
+  telemetry: { ...rule.either(rule.boolean, rule.object), byDefault: false },
 };
 
 /** Refuses an empty list, and a method that does not exist: both would silently leave requests unguarded. */

@@ -20,6 +20,7 @@ import { responsesIn, type ResponseStore } from '../stores/responses';
 import type { Store } from '../stores/store';
 import type { CallerOptions, CallersOn } from '../identity/caller';
 import { idempotencyRules, type IdempotencyOptions } from './options';
+import { telemetryOf, type Telemetry } from './telemetry';
 
 /** The options without a default. */
 type Optional = Extract<
@@ -28,12 +29,13 @@ type Optional = Extract<
 >;
 
 /** The options after checking, with their defaults; one that has none may be undefined. */
-export type ResolvedOptions = Required<Omit<IdempotencyOptions, 'store' | 'scope' | Optional>> &
+export type ResolvedOptions = Required<Omit<IdempotencyOptions, 'store' | 'scope' | 'telemetry' | Optional>> &
   Pick<IdempotencyOptions, Optional> &
   CallerOptions & {
     readonly responses: ResponseStore;
     /** The store of both, unless the leases are another's; undefined for a Keyv. */
     readonly both: Store | undefined;
+    readonly telemetry: Telemetry | undefined;
   };
 
 /** Returns the value of each option, that of an absent one, too: two guards are compared by them. */
@@ -129,6 +131,7 @@ export function resolveOptions(options: IdempotencyOptions, callersOn?: CallersO
     both: options.leases ? undefined : both,
     responses,
     callersOn,
+    telemetry: telemetryOf(options.telemetry ?? false),
   };
 }
 

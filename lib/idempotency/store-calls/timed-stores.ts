@@ -1,4 +1,4 @@
-import { after, type Awaitable } from '../../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { describe } from '../../options/check';
 import { validAcquisition, validCompletion, type Acquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
@@ -49,7 +49,7 @@ export class TimedStores {
     const { leases, storeTimeout } = this.options;
     const acquire = (): Awaitable<Acquisition> =>
       after(details && this.factsOf(details), facts => leases.acquire(cacheKey, token, ms, facts));
-    return validAcquisition(await callStore('acquire() of the lease store', acquire, storeTimeout, onLate));
+    return validAcquisition(await this.call('acquire() of the lease store', acquire, storeTimeout, onLate));
   }
 
   private factsOf(details: RunDetails): Awaitable<RunFacts> {
@@ -62,12 +62,26 @@ export class TimedStores {
     return this.salt ?? after(this.options.leases.salt?.(), salt => (this.salt = salt));
   }
 
+  /** {@link callStore}, measured. */
+  private call<T>(...call: Parameters<typeof callStore<T>>): Awaitable<T> {
+    const { telemetry } = this.options;
+    const begun = performance.now();
+    const answer = callStore<T>(...call);
+    if (!telemetry) return answer;
+    const end = (): void => {
+      telemetry.storeCalled(performance.now() - begun);
+    };
+    if (isPromise(answer)) answer.then(end, end);
+    else end();
+    return answer;
+  }
+
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
   renew({ cacheKey, token }: RunId): Awaitable<boolean> {
     const { leases, leaseDuration, storeTimeout } = this.options;
     const renew = (): Awaitable<boolean> => leases.renew(cacheKey, token, leaseDuration);
     // An answer is worth nothing after the lease.
-    return callStore('renew() of the lease store', renew, Math.min(leaseDuration, storeTimeout));
+    return this.call('renew() of the lease store', renew, Math.min(leaseDuration, storeTimeout));
   }
 
   /**
@@ -91,13 +105,13 @@ export class TimedStores {
     const store = (): Awaitable<boolean> => {
       return response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
     };
-    return callStore('set() of the response store, or complete() of the lease store,', store, within);
+    return this.call('set() of the response store, or complete() of the lease store,', store, within);
   }
 
   /** Gives up the lease, or the record, of the run. @returns whether there was one. */
   async release({ cacheKey, token }: RunId): Promise<boolean> {
     const { leases, storeTimeout } = this.options;
-    return callStore('release() of the lease store', () => leases.release(cacheKey, token), storeTimeout);
+    return this.call('release() of the lease store', () => leases.release(cacheKey, token), storeTimeout);
   }
 
   /** Releases a lease under which nothing runs, so that a retry may. Never rejects: without an answer, it expires. */
@@ -109,7 +123,7 @@ export class TimedStores {
   async read({ cacheKey, token }: RunId): Promise<RecordedResponse | undefined> {
     const { responses, storeTimeout } = this.options;
     const read = (): Awaitable<RecordedResponse | undefined> => responses.get(cacheKey, token, storeTimeout);
-    return callStore('get() of the response store', read, storeTimeout);
+    return this.call('get() of the response store', read, storeTimeout);
   }
 
   /**
@@ -124,7 +138,7 @@ export class TimedStores {
     const { responses, storeTimeout } = this.options;
     const { token } = found;
     await this.release({ cacheKey, token });
-    await callStore('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
+    await this.call('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
     return true;
   }
 
@@ -140,7 +154,7 @@ export class TimedStores {
     if (found.kind !== 'unknown') return false;
     const { leases, storeTimeout, cacheDuration } = this.options;
     const settle = (): Awaitable<boolean> => leases.settle?.(cacheKey, found.token, outcome, cacheDuration) ?? false;
-    return callStore('settle() of the lease store', settle, storeTimeout);
+    return this.call('settle() of the lease store', settle, storeTimeout);
   }
 
   /** Returns what is known of a key: an attempt to acquire its lease tells, and leaves it as it was. */
