@@ -1,6 +1,6 @@
 import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
-import { namingErrors } from './binding/declaration/declaration-error';
+import { namingErrors } from './binding/declaration/declarations';
 import type { BindHandler } from './binding/express-types';
 import {
   bindingSnapshot,

@@ -6,7 +6,7 @@ export { cookieValue, headerValue, queryValue, routeValue } from './configure';
 export { apiDocs } from './openapi/api-docs';
 export { openapi, type OpenApiDocument } from './openapi/openapi';
 export type { OpenApiOptions } from './openapi/openapi-options';
-export type { OperationOptions, SecurityRequirement } from './binding/operation-options';
+export type { OperationOptions, SecurityRequirement } from './binding/options';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { KeyRecord, Keys, KeysQuery } from './idempotency/operate/keys';
@@ -50,7 +50,7 @@ export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './
 export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
 export type { BindingOptions } from './binding/options';
-export { RequestBinder } from './binding/request-binder';
+export { RequestBinder } from './binding/bind-request';
 export {
   generatedContexts,
   serializerContext,
@@ -65,8 +65,7 @@ export type {
   SerializerOptions,
   SerializerTypes,
 } from './binding/types/serializer-options';
-export { omit, partial, pick } from './binding/declaration/derived';
-export { oneOf, type OneOf } from './binding/declaration/one-of';
+export { omit, oneOf, partial, pick, type OneOf } from './binding/declaration/shapes';
 export type { Fail } from './binding/types/class-check';
 export { valueParserFor, type JsonConverter, type ValueParser } from './binding/types/value-parser';
 export type { Bind, SentParts, SentValues } from './binding/bind';

@@ -1,19 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { after, whenDone, type Awaitable } from '../basics/awaitable';
+import { Descriptions } from '../description/descriptions';
 import { ClientGone, hasEnded, onExchangeEnd } from '../http/exchange-end';
 import { type Next, requireExpressArguments, shareShapes } from '../http/express';
 import { abandon, refuse, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
-import { endpointFor, endpoints, type Endpoint } from './endpoint';
+import { isDto, namingErrors } from './declaration/declarations';
 import type { BindHandler } from './express-types';
-import { BinderContext } from './input/binder-context';
+import {
+  BinderContext,
+  type Binder,
+  type BoundEndpoint,
+  type Modifier,
+  type ResolvedOptions,
+} from './input/binder-context';
+import { readBody, type Body } from './input/body';
 import { discardStored } from './input/uploads';
-import type { BindingOptions } from './options';
-import { bindDeclared } from './request-binder';
-import { writeResponsesAs } from './responses/json-writer';
+import { resolveOptions, type BindingOptions, type OperationOptions } from './options';
+import { CodecTable, type Member } from './declaration/codec-table';
+import { lookupOf, planFor, type Plan } from './plan/plan';
+import { instanceCodecs, responseCodecs, writeResponsesAs } from './responses/json-writer';
+import type { CodecOfInstance, ResponseCodecs } from './responses/json-writer';
+import { sourcesInOrder } from './sources/order';
 import { isSchema } from './types/assert-type';
-import { isOptional, type AnyType, type Infer } from './types/property-type';
+import { hasFile } from './types/codec';
+import { classNameOf, isOptional, type AnyType, type Infer } from './types/property-type';
+import { readNothing, setOn } from './types/read-json';
+
+/** One `bindRequest()`, checked and prepared: how it binds requests, writes responses and is described. */
+export interface Endpoint extends BoundEndpoint {
+  readonly binder: Binder<unknown>;
+  /** False for a binder of the application, which may extend that of bindonce. */
+  readonly isBuiltIn: boolean;
+  readonly modifier: Modifier | undefined;
+  readonly responses: ResponseCodecs;
+  /** Finds the codec of a dto in a response for which nothing is declared; undefined if Express writes it. */
+  readonly ofInstance: CodecOfInstance | undefined;
+  readonly operation: OperationOptions;
+  /** The option as it was given; undefined if the default applies. */
+  readonly allowAnonymous: boolean | undefined;
+}
+
+/** The endpoints of all middlewares, for the API description. */
+export const endpoints = new Descriptions<Endpoint>('binding');
 
 export function makeBindRequest<D extends AnyType>(
   Dto: D,
@@ -57,37 +87,32 @@ export function makeBindRequest<D extends AnyType>(
  * accepted.
  */
 export function dtoOf(endpoint: Endpoint, context: BinderContext, signal?: AbortSignal): Awaitable<unknown> {
-  const {
-    isBuiltIn,
-    modifier,
-    options: { allowAnonymous, claims },
-  } = endpoint;
-  if (!allowAnonymous && claims(context.req) === undefined) throw anonymous();
+  const { allowAnonymous, claims } = context.endpoint.options;
+  if (!allowAnonymous && claims(context.req) === undefined)
+    // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
+    throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers. Send credentials.', {
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    });
   // The built-in binder needs no signal, and a listener on every response costs time.
-  if (isBuiltIn && !modifier) return bindDeclared(context);
+  if (endpoint.isBuiltIn && !endpoint.modifier) return bindDeclared(context);
   return customDto(endpoint, context, signal ?? clientSignal(context.req, context.res));
 }
 
 async function customDto(
-  { Dto, binder, modifier }: Endpoint,
+  { binder, modifier }: Endpoint,
   context: BinderContext,
   signal: AbortSignal,
 ): Promise<unknown> {
+  const { Dto, res } = context;
   const dto = await binder.bind(context, signal);
-  if (hasEnded(context.res)) return dto;
+  if (hasEnded(res)) return dto;
   context.refuseFailures();
   if (dto === undefined && !isSchema(Dto) && !isOptional(Dto))
     throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
   await modifier?.(dto, Dto, context, signal);
-  if (!hasEnded(context.res)) context.refuseFailures();
+  if (!hasEnded(res)) context.refuseFailures();
   return dto;
 }
-
-/** RFC 9110, section 15.5.2: a 401 response names a way to authenticate. */
-const anonymous = (): Problem =>
-  new Problem('unauthenticated', 'This endpoint is not open to anonymous callers. Send credentials.', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  });
 
 /** Makes a signal that aborts when the client disconnects before it has received the whole response. */
 export function clientSignal(req: IncomingMessage, res: ServerResponse): AbortSignal {
@@ -96,4 +121,143 @@ export function clientSignal(req: IncomingMessage, res: ServerResponse): AbortSi
     if (!res.writableFinished) controller.abort(new ClientGone());
   });
   return controller.signal;
+}
+
+/** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */
+export class RequestBinder<T = unknown> implements Binder<T> {
+  /** @throws a problem that lists the failures of all sources, so code after the call runs only on success. */
+  async bind(context: BinderContext<T>, signal: AbortSignal): Promise<T> {
+    return (await bindDeclared(context, signal)) as T;
+  }
+}
+
+/** Binds as the built-in binder does: synchronously, if nothing has to be awaited. */
+export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awaitable<unknown> {
+  const { req, res, endpoint } = context;
+  const { plan, options } = endpoint;
+  if (!plan)
+    throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
+  return after(context.body ?? readBody(req, res, plan.body, options), body => {
+    signal?.throwIfAborted();
+    context.body = body;
+    const dto = readDto(context, plan);
+    return after(context.noted.settle(), () => {
+      context.refuseFailures(emptyBody(body));
+      if (!plan.check) return plan.result(dto);
+      const fail = (name: string, reason: string): void => {
+        context.fail(name, reason);
+      };
+      return after(plan.check(dto, fail), () => {
+        context.refuseFailures();
+        return plan.result(dto);
+      });
+    });
+  });
+}
+
+/**
+ * Reads source after source, each overwriting values of earlier ones, and then reports the required properties that are
+ * still missing.
+ */
+function readDto(context: BinderContext, plan: Plan): object {
+  const values = new Array<unknown>(plan.members.length);
+  for (const source of sourcesInOrder) {
+    const properties = plan.sourceProperties.get(source.name);
+    if (properties) source.read(context, properties, values);
+  }
+  const dto = plan.create();
+  for (const member of plan.members) {
+    const value = values[member.index];
+    const isMissing = value === undefined && member.required;
+    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : value, context.noted);
+  }
+  plan.complete?.(dto);
+  return dto;
+}
+
+/** Handles a missing value. A failure is reported where this client would have sent the value. */
+export function readMissing(context: BinderContext, plan: Plan, member: Member): unknown {
+  const { source, found } = lookupOf(member.property, plan, context.req) ?? { source: 'body' as const };
+  const missing =
+    member.spec.kind === 'fromBody'
+      ? 'A JSON body is required.'
+      : sourcesInOrder.find(({ name }) => name === source)?.missing;
+  return readNothing(member, context.locationOf(source, found?.name ?? member.property), missing);
+}
+
+/** Says why a body has no values; undefined if it may have some. */
+function emptyBody(body: Body): string | undefined {
+  if (body.kind === 'none') return 'the request has no body';
+  return body.kind === 'json' && body.value === null ? 'the body is null' : undefined;
+}
+
+/**
+ * Prepares an endpoint.
+ * @param owner the function that the dto was given to, for messages.
+ * @throws TypeError that names the option, or the class and the property that cannot be bound or written.
+ */
+export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRequest'): Endpoint {
+  const options = resolveOptions(given, Dto);
+  checkSerializerContext(given.serializerContext, Dto, owner);
+  const binder = binderFrom(given.binder ?? new RequestBinder(), Dto, owner);
+  const codecs = new CodecTable(options.serializer, options.valueParsers);
+  // Only the application's own binder can make instances of a class without declared properties.
+  const isDeclared = typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);
+  const plan = binder instanceof RequestBinder || isDeclared ? planFor(Dto, codecs, options, owner) : undefined;
+  if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
+  const isBuiltIn = binder.constructor === RequestBinder;
+  if (plan && isBuiltIn && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
+  return {
+    ...{ Dto, options, plan, binder, isBuiltIn, modifier: given.modifier },
+    responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
+    ofInstance: options.writesInstances ? instanceCodecs(codecs, plan?.members ?? []) : undefined,
+    operation: options.openapi ?? {},
+    allowAnonymous: given.allowAnonymous,
+  };
+}
+
+/** Checks the type of the JSON that a serializer context reads. @throws TypeError for another one than the dto. */
+function checkSerializerContext(context: BindingOptions['serializerContext'], Dto: AnyType, owner: string): void {
+  const request = context?.types.request;
+  if (request === undefined || request === Dto) return;
+  const [read, bound] = [classNameOf(request), classNameOf(Dto)];
+  throw new TypeError(
+    `${owner}: the serializerContext reads ${read || 'a type without a name'}, but this endpoint binds ` +
+      `${bound || 'another type'}. Pass the same object in both places (each call of a function such as list() ` +
+      'makes another type), or leave `request` out.',
+  );
+}
+
+/** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
+function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType, owner: string): Binder {
+  const binder: unknown = typeof given === 'object' ? given : given(Dto);
+  if (typeof binder === 'object' && binder !== null && 'bind' in binder && typeof binder.bind === 'function')
+    return binder as Binder;
+  throw new TypeError(
+    `${owner}: the function in \`binder\` must return an object with a method bind(context, signal).`,
+  );
+}
+
+/** @throws TypeError for a class with a converter, which would write the JSON of the class but not read it. */
+function refuseConverter(Dto: AnyType, { serializer }: ResolvedOptions, owner: string): void {
+  if (isSchema(Dto) || !isDto(Dto) || !serializer.converters.some(({ type }) => type === Dto)) return;
+  const name = classNameOf(Dto) || 'Dto';
+  throw new TypeError(
+    `${owner}: ${name}: its converter reads one JSON value, but the properties of a request are read one by one. ` +
+      `Bind it as the whole body, dto({ body: fromBody(${name}) }), or bind a class without a converter: ` +
+      `class Sent extends ${name} {}.`,
+  );
+}
+
+/** @throws TypeError for a required property that binds only from a form, if the endpoint accepts no form. */
+function refuseWithoutForm(className: string, { sourceProperties, sourcesOf }: Plan): void {
+  const only = sourceProperties
+    .get('form')
+    ?.find(({ property, required }) => required && sourcesOf.get(property)?.size === 1);
+  if (!only) return;
+  const option = hasFile(only.codec) ? 'allowFormData: true' : 'allowFormData: true or { urlEncoded: true }';
+  throw new TypeError(
+    `bindRequest: ${className}.${only.property}: it is required and binds only from a form, but the endpoint ` +
+      `accepts no form; pass { ${option} }, or declare it with required: false.`,
+  );
 }

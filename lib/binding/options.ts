@@ -1,12 +1,21 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
-import { arrayOf, boolean, checkOptions, fn, isClass, object, objectWith, oneOf, type Rule } from '../options/check';
+import {
+  arrayOf,
+  boolean,
+  checkOptions,
+  fn,
+  isClass,
+  object,
+  objectWith,
+  oneOf,
+  text,
+  type Rule,
+} from '../options/check';
 import { snapshotOf, withDefaults } from '../options/merge';
 import { asClaims, asPermissions, permissionsIn, principalOf, type Claims } from '../principal/principal';
-import type { Binder, Modifier } from './input/binder-context';
-import type { ResolvedOptions } from './input/endpoint';
+import type { Binder, Modifier, ResolvedOptions } from './input/binder-context';
 import { uploadReader, type UploadOptions } from './input/uploads';
-import { checkOperation, type OperationOptions } from './operation-options';
 import { FIELD_SOURCES } from './plan/source-properties';
 import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
@@ -20,6 +29,35 @@ import {
   type SerializerOptions,
 } from './types/serializer-options';
 import type { ValueParser } from './types/value-parser';
+
+/** Names of security schemes that a caller needs together, each with its scopes (OpenAPI 3.1, section 4.8.30). */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
+
+/** The entry of an endpoint in the API description (OpenAPI 3.1, section 4.8.10). */
+export interface OperationOptions {
+  /** A short line about the endpoint. Default none. */
+  summary?: string;
+  /** Text about the endpoint, which may be Markdown. Default none. */
+  description?: string;
+  /** Names that group endpoints. Default none. */
+  tags?: readonly string[];
+  /** Name of the operation, unique in the API. Default: made from method and path. */
+  operationId?: string;
+  /** When true, the endpoint is marked as deprecated. Default false. */
+  deprecated?: boolean;
+  /** When true, the endpoint is left out. Default false. */
+  hidden?: boolean;
+  /**
+   * How callers authenticate at this endpoint, by the names of `securitySchemes` of `openapi()`: one of the objects,
+   * with all schemes that it names; `[]` for anyone. Default: as `allowAnonymous`, claims and permissions say.
+   */
+  security?: readonly SecurityRequirement[];
+  /**
+   * Examples of the request body by name: `{ small: { summary: 'One item', value: { … } } }`. A value may hold dates,
+   * bigints and whatever else has a `toJSON()`. Default none.
+   */
+  examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
+}
 
 /**
  * Options of `bindRequest()`.
@@ -105,6 +143,25 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   openapi?: OperationOptions;
 }
 
+const textsIn = (value: unknown): boolean => Array.isArray(value) && value.every(one => text.accepts(one));
+const eachIn = (value: unknown, holds: (one: unknown) => boolean): boolean =>
+  object.accepts(value) && Object.values(value as object).every(holds);
+
+export const securityRule: Rule = {
+  expects: 'an array of objects that name schemes and their scopes, for example [{ bearer: [] }]',
+  accepts: value => Array.isArray(value) && value.every(one => eachIn(one, textsIn)),
+};
+
+const operationRules: Readonly<Record<keyof OperationOptions, Rule>> = {
+  ...{ summary: text, description: text, operationId: text, deprecated: boolean, hidden: boolean },
+  tags: { expects: 'an array of names', accepts: textsIn },
+  security: securityRule,
+  examples: {
+    expects: 'an object of { summary, value } by name',
+    accepts: value => eachIn(value, one => object.accepts(one) && (one as { value?: unknown }).value !== undefined),
+  },
+};
+
 /** What each option must be. (`resolveOptions` has the defaults.) */
 const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowFormData: {
@@ -161,11 +218,14 @@ type BinderObject<T> = Binder<T> & { readonly [Symbol.hasInstance]?: never };
  * @param Dto the dto of the endpoint, by which its context is found.
  * @throws TypeError for an unknown option or an invalid value.
  */
-export function resolveOptions(given: BindingOptions, Dto?: AnyType): ResolvedOptions {
+export function resolveOptions(
+  given: BindingOptions,
+  Dto?: AnyType,
+): ResolvedOptions & Pick<BindingOptions, 'openapi'> {
   checkOptions('bindRequest', given, bindingRules);
   const options = withDefaults(defaults, bindingSnapshot(given));
   const { allowFormData, claims, permissions, uploads } = options;
-  checkOperation(options.openapi ?? {});
+  checkOptions('bindRequest: openapi', options.openapi ?? {}, operationRules);
   const context = options.serializerContext ?? options.contexts?.find(({ types }) => Dto && types.request === Dto);
   const { types: contextTypes = {}, defaults: ofContext = {} } = context ?? {};
   const limits = resolveLimits(options.limits);

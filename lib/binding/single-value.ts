@@ -4,18 +4,17 @@ import { boolean, checkOptions } from '../options/check';
 import { answerInHandler, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
-import { namingErrors } from './declaration/declaration-error';
-import { declareProperty } from './declaration/declarations';
+import { declareProperty, namingErrors } from './declaration/declarations';
 import { dto } from './declaration/declare';
 import type { PropertyKind, PropertySpec } from './declaration/property';
-import { BinderContext } from './input/binder-context';
-import type { ResolvedOptions } from './input/endpoint';
-import { CodecTable } from './plan/codec-table';
+import { BinderContext, type ResolvedOptions } from './input/binder-context';
+
+import { CodecTable } from './declaration/codec-table';
 import { planFor, type Plan } from './plan/plan';
 import { ownValue } from './reading/json-text';
-import { bindDeclared } from './request-binder';
+import { bindDeclared } from './bind-request';
 import { assertType } from './types/assert-type';
-import { isOptional, type AnyType, type DtoClass, type IfRequired, type Infer } from './types/property-type';
+import { isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
 
 /** Options of a reader of one value. */
 export interface ValueOptions {
@@ -48,24 +47,39 @@ export interface ValueReaders {
   readonly cookieValue: ReadValue;
 }
 
+/** How the readers declare the value, as the only property of a dto. */
+const KINDS = {
+  routeValue: 'routeParam',
+  queryValue: 'queryParam',
+  headerValue: 'fromHeader',
+  cookieValue: 'fromCookie',
+} as const satisfies Readonly<Record<keyof ValueReaders, PropertyKind>>;
+
 /** Makes the readers for an application's options. */
-export function valueReaders(given: ResolvedOptions, answering?: Answering): ValueReaders {
+export function valueReaders(resolved: ResolvedOptions, answering?: Answering): ValueReaders {
   // Other names are those of other readers.
-  const options: ResolvedOptions = { ...given, unknownNames: 'ignore' };
+  const options: ResolvedOptions = { ...resolved, unknownNames: 'ignore' };
   const codecs = new CodecTable(options.serializer, options.valueParsers);
-  const readerOf = (source: 'route' | 'query' | 'header' | 'cookie', kind: PropertyKind): ReadValue => {
-    const reader = `${source}Value`;
+  const readerOf = (reader: keyof ValueReaders): ReadValue => {
     const known = new WeakMap<object, Map<string, Plan>>();
     const planFrom = (name: string, type: AnyType, required: boolean): Plan => {
       const plans = known.get(type) ?? new Map<string, Plan>();
       const key = `${String(required)} ${name}`;
       // Not as `required: false`: a client could send a header or a cookie elsewhere.
-      const spec = { kind, type, required: required && !isOptional(type), fallback: false };
+      const spec = { kind: KINDS[reader], type, required: required && !isOptional(type), fallback: false };
       const plan = plans.get(key) ?? planOfValue(name, spec, reader, one => planFor(one, codecs, options, reader));
       known.set(type, plans.set(key, plan));
       return plan;
     };
-    const read = (req: Request, name: string, type: AnyType, { required = true }: ValueOptions = {}): unknown => {
+    const read = (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {
+      if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
+        throw new TypeError(`${reader} takes the request and a name first: ${reader}(req, 'id', guid).`);
+      checkOptions(reader, given, { required: boolean });
+      const what = `the type of ${JSON.stringify(name)}`;
+      namingErrors(`${reader}: ${what}`, () => {
+        assertType(type);
+      });
+      const { required = true } = given;
       const endpoint = { Dto: type, options, plan: planFrom(name, type, required) };
       try {
         const bound = bindDeclared(new BinderContext(req, req.res as Response, endpoint, { kind: 'none' }));
@@ -76,24 +90,15 @@ export function valueReaders(given: ResolvedOptions, answering?: Answering): Val
         if (!required && error.code === 'validation-failed') return undefined;
         throw answerInHandler(error, req, answering);
       }
-      const what = `the type of ${JSON.stringify(name)}`;
       throw new TypeError(`${reader}: ${what} is read asynchronously; bind it with bindRequest().`);
     };
-    return ((req, name, type, valueOptions) => {
-      if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
-        throw new TypeError(`${reader} takes the request and a name first: ${reader}(req, 'id', guid).`);
-      checkOptions(reader, valueOptions ?? {}, { required: boolean });
-      namingErrors(`${reader}: the type of ${JSON.stringify(name)}`, () => {
-        assertType(type);
-      });
-      return read(req, name, type, valueOptions);
-    }) as ReadValue;
+    return read as ReadValue;
   };
   return {
-    routeValue: readerOf('route', 'routeParam'),
-    queryValue: readerOf('query', 'queryParam'),
-    headerValue: readerOf('header', 'fromHeader'),
-    cookieValue: readerOf('cookie', 'fromCookie'),
+    routeValue: readerOf('routeValue'),
+    queryValue: readerOf('queryValue'),
+    headerValue: readerOf('headerValue'),
+    cookieValue: readerOf('cookieValue'),
   };
 }
 
@@ -101,7 +106,7 @@ export function valueReaders(given: ResolvedOptions, answering?: Answering): Val
  * Prepares the reading of a value as the only property of a dto. If its type cannot be read, every value gets 400, like
  * an invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
  */
-function planOfValue(name: string, spec: PropertySpec, reader: string, planOf: (Dto: DtoClass<unknown>) => Plan): Plan {
+function planOfValue(name: string, spec: PropertySpec, reader: string, planOf: (Dto: AnyType) => Plan): Plan {
   const planWith = (one: PropertySpec): Plan => {
     const Value = dto({});
     declareProperty(Value, name, one);
@@ -116,10 +121,7 @@ function planOfValue(name: string, spec: PropertySpec, reader: string, planOf: (
         `with 400, or undefined with required: false. ${((error as Error).cause as Error).message}`,
       `${reader} ${name}`,
     );
-    return planWith({ ...spec, type: UNREADABLE });
+    const unreadable = { kind: 'scalar', name: 'value of a type that can be read', text: () => undefined } as const;
+    return planWith({ ...spec, type: { codec: () => unreadable } });
   }
 }
-
-const UNREADABLE: AnyType = {
-  codec: () => ({ kind: 'scalar', name: 'value of a type that can be read', text: () => undefined }),
-};

@@ -1,5 +1,5 @@
 import { ignoreRejection, isPromise } from '../basics/awaitable';
-import { CodecTable } from '../binding/plan/codec-table';
+import { CodecTable } from '../binding/declaration/codec-table';
 import { assertType } from '../binding/types/assert-type';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';

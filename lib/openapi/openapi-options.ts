@@ -1,4 +1,4 @@
-import { securityRule, type SecurityRequirement } from '../binding/operation-options';
+import { securityRule, type SecurityRequirement } from '../binding/options';
 import { boolean, checkOptions, fn, object, oneOf, type Rule } from '../options/check';
 import type { Mounts } from './routes';
 import type { JsonSchemaOf } from './components';

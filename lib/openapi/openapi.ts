@@ -1,4 +1,4 @@
-import { namingErrors } from '../binding/declaration/declaration-error';
+import { namingErrors } from '../binding/declaration/declarations';
 import { isDescribed } from '../description/descriptions';
 import { warnOnce } from '../warnings/warn-once';
 import { Components } from './components';

@@ -1,4 +1,4 @@
-import { endpoints } from '../binding/endpoint';
+import { endpoints } from '../binding/bind-request';
 import { guards } from '../idempotency/idempotency';
 import type { Source } from '../problems/problem';
 import type { Components } from './components';

@@ -1,6 +1,6 @@
 import { schemaOfNames } from '../binding/declaration/describe';
-import type { Endpoint } from '../binding/endpoint';
-import { usuallyHasNoBody } from '../binding/plan/lookup';
+import type { Endpoint } from '../binding/bind-request';
+import { usuallyHasNoBody } from '../binding/plan/plan';
 import type { SourceProperty, SourcesOfProperty } from '../binding/plan/source-properties';
 import { hasFile, notNull, takesFiles, type Codec } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';

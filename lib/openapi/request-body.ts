@@ -1,6 +1,6 @@
 import { mustBeSent } from '../binding/declaration/describe';
-import type { Endpoint } from '../binding/endpoint';
-import { isEmptyWithoutBody } from '../binding/plan/lookup';
+import type { Endpoint } from '../binding/bind-request';
+import { isEmptyWithoutBody } from '../binding/plan/plan';
 import { isSchema } from '../binding/types/assert-type';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';

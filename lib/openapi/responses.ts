@@ -1,12 +1,11 @@
 import { STATUS_CODES } from 'node:http';
 import type { Request, Response } from 'express';
-import { namingErrors } from '../binding/declaration/declaration-error';
+import { namingErrors } from '../binding/declaration/declarations';
 import { mustBeSent } from '../binding/declaration/describe';
-import type { Endpoint } from '../binding/endpoint';
 import { BinderContext } from '../binding/input/binder-context';
-import { lookupOf } from '../binding/plan/lookup';
+import { lookupOf } from '../binding/plan/plan';
 import { validationProblem } from '../binding/reading/failures';
-import { readMissing } from '../binding/request-binder';
+import { readMissing, type Endpoint } from '../binding/bind-request';
 import { IN_FLIGHT, REUSED } from '../idempotency/idempotency';
 import { keyMissing } from '../idempotency/identity/key';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../binding/endpoint';
-import type { SecurityRequirement } from '../binding/operation-options';
+import type { Endpoint } from '../binding/bind-request';
+import type { SecurityRequirement } from '../binding/options';
 import type { SourceProperty } from '../binding/plan/source-properties';
 import type { OpenApiOptions } from './openapi-options';
 

@@ -264,7 +264,9 @@ class Judge {
     if (settled === undefined) return;
     const lastFlush = Math.max(0, ...this.flushes.map(({ until }) => until));
     for (const [key, { runs, answers }] of this.histories) {
-      const wasFlushed = (runs[0]?.from ?? 0) <= lastFlush + this.bounds.aftermath;
+      // It may have been refused before its first run.
+      const begun = Math.min(runs[0]?.from ?? 0, answers[0]?.at ?? Infinity);
+      const wasFlushed = begun <= lastFlush + this.bounds.aftermath;
       if (!wasFlushed && !answers.some(({ at }) => at > settled))
         this.violations.push(`${key} was not answered when it was asked for once more`);
     }

@@ -78,7 +78,7 @@ export const mutations: readonly Mutation[] = [
     broken: `const look = "return redis.call('GET', KEYS[1])";
         if (!await borrowed.evaluate(look, prefix + key, [])) {
             const set = "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])";
-            await borrowed.evaluate(set, prefix + key, ['r:' + token, String(ms)]);
+            await borrowed.evaluate(set, prefix + key, ['r:0:' + token.length + ':' + token, String(ms)]);
             return { kind: 'acquired' };
         }
         const [kind, ...rest] = (await ask('acquire'`,

@@ -4,7 +4,6 @@ import { ownValue } from '../reading/json-text';
 import { classCheckOf } from '../types/class-check';
 import type { ObjectCodec } from '../types/codec';
 import { classNameOf, type DtoClass } from '../types/property-type';
-import { namingErrors } from './declaration-error';
 import { defaultOf, type PropertySpec } from './property';
 
 /** TC39 decorator metadata, which no runtime has yet: compiled code looks it up when a decorated class is made. */
@@ -15,6 +14,20 @@ import { defaultOf, type PropertySpec } from './property';
  * (standard decorators). `Symbol.for`, so that two copies of this package understand each other's classes.
  */
 const PROPERTIES = Symbol.for('bindonce.properties');
+
+/**
+ * Runs `work`; if it throws, names the declaration in the error.
+ * @throws TypeError whose cause is the first error: each declaration around it would repeat its sentence.
+ */
+export function namingErrors<T>(where: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    // The application may throw anything.
+    const given = error instanceof Error ? error : new Error(String(error));
+    throw new TypeError(`${where}: ${given.message}`, { cause: given.cause ?? given });
+  }
+}
 
 /** Declared properties by name. */
 type Declarations = Map<string, PropertySpec>;

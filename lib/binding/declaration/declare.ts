@@ -1,9 +1,8 @@
+import { object } from '../../options/check';
 import { assertType } from '../types/assert-type';
 import { isOptional, refusesNull, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
-import { namingErrors } from './declaration-error';
-import { declarationsIn, declareProperty } from './declarations';
-import { decorate } from './decorate';
+import { declarationsIn, declareProperty, namingErrors } from './declarations';
 import { checkProperty, defaultOf, type Fits, type OPTIONS } from './property';
 import type { PropertyKind, PropertyOptions, PropertySpec } from './property';
 
@@ -137,8 +136,57 @@ function property<V>(
     return Object.assign({}, options, named, { kind, type, required, fallback, requiresValue, refusesNull: noNull });
   };
   const declaredAs = (name: string, shown = name): PropertySpec => namingErrors(shown, () => specify(name));
-  return Object.assign(decorate(kind, declaredAs), { declaredAs });
+  const decorator = (target: unknown, context: unknown, descriptor?: PropertyDescriptor): Initialise | undefined =>
+    isStandard(context)
+      ? decorateField(kind, declaredAs, context)
+      : decoratePrototype(kind, declaredAs, target, context, descriptor);
+  return Object.assign(decorator, { declaredAs });
 }
+
+/** Makes the value of a field of a new instance. */
+type Initialise = (initial: unknown) => unknown;
+
+const isStandard = (context: unknown): context is ClassFieldDecoratorContext =>
+  typeof context === 'object' && context !== null;
+
+/** Declares the property of a field with a standard decorator. */
+function decorateField(
+  kind: PropertyKind,
+  declaredAs: Property<unknown>['declaredAs'],
+  context: ClassFieldDecoratorContext,
+): Initialise | undefined {
+  const { name, metadata } = context;
+  if ((context.kind as string) !== 'field' || typeof name !== 'string' || context.static || context.private)
+    throw notBindable(kind, name);
+  // Whatever its type says, the context has none if the compiler is older than decorator metadata.
+  if (!(metadata as DecoratorMetadata | undefined))
+    throw new TypeError(
+      `${kind}: the decorator of ${name} got no context.metadata: the compiler of this class does not ` +
+        "implement decorator metadata. Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version " +
+        '2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere',
+    );
+  const spec = declaredAs(name);
+  declareProperty(metadata, name, spec);
+  return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
+}
+
+/** Declares the property of a field with a legacy decorator, which gets the prototype and the name. */
+function decoratePrototype(
+  kind: PropertyKind,
+  declaredAs: Property<unknown>['declaredAs'],
+  target: unknown,
+  name: unknown,
+  descriptor: PropertyDescriptor = {},
+): undefined {
+  const isField =
+    typeof target === 'object' && target !== null && !descriptor.value && !descriptor.get && !descriptor.set;
+  if (typeof name !== 'string' || !isField)
+    throw notBindable(kind, name ?? (target as { name?: unknown } | undefined)?.name);
+  declareProperty(target.constructor, name, declaredAs(name, `${target.constructor.name}.${name}`));
+}
+
+const notBindable = (kind: PropertyKind, name: unknown): TypeError =>
+  new TypeError(`${kind}: only public instance properties with a plain name can be bound, not ${String(name)}`);
 
 /** The declarations of a dto: a bare type is `field(type)`. */
 export type Shape = Readonly<Record<string, Property<unknown> | AnyType>>;
@@ -154,7 +202,7 @@ export type InferShape<S extends Shape> = {
  * @throws TypeError if the shape is not an object or an entry is not a type; the message names the entry.
  */
 export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
-  if (!isShape(shape))
+  if (!object.accepts(shape) || Array.isArray(shape))
     throw new TypeError(
       'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',
     );
@@ -168,8 +216,6 @@ export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
   for (const [name, spec] of specs) declareProperty(Dto, name, spec);
   return Dto as unknown as new () => InferShape<S>;
 }
-
-const isShape = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function specOf(name: string, entry: Property<unknown> | AnyType): PropertySpec {
   const property = typeof entry === 'function' && 'declaredAs' in entry ? entry : field(entry);

@@ -12,7 +12,7 @@ import { exactText } from '../types/write-value';
 import { orNull, type JsonSchema, type Schemas } from '../types/json-schema';
 import { requiresValue } from '../types/schema';
 import { written } from '../types/write-value';
-import { namingErrors } from './declaration-error';
+import { namingErrors } from './declarations';
 
 /** Describes the JSON of a type. */
 export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {

@@ -1,15 +1,38 @@
 import type { Request, Response } from 'express';
-import { isPromise, type Awaitable } from '../../basics/awaitable';
+import { isPromise } from '../../basics/awaitable';
+import type { Claims } from '../../principal/principal';
 import type { ProblemLocation } from '../../problems/problem';
+import { lookupOf, type Plan } from '../plan/plan';
+import type { SourceDefaults, SourceProperty } from '../plan/source-properties';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { Location } from '../reading/location';
-import { lookupOf } from '../plan/lookup';
-import type { SourceProperty } from '../plan/source-properties';
 import { failAt, namesBelow, partsOfPath } from '../types/class-check';
-import type { SerializerOptions } from '../types/serializer-options';
 import type { AnyType } from '../types/property-type';
-import type { Body } from './body';
-import type { Endpoint } from './endpoint';
+import type { ResponseTypes, SerializerOptions } from '../types/serializer-options';
+import type { ValueParser } from '../types/value-parser';
+import type { Body, BodyOptions } from './body';
+
+/** How one endpoint reads requests and writes responses: its options, with all defaults filled in. */
+export interface ResolvedOptions extends SourceDefaults, BodyOptions {
+  readonly allowAnonymous: boolean;
+  readonly claims: (req: Request) => Claims | undefined;
+  readonly permissions: (req: Request) => Iterable<string>;
+  readonly valueParsers: readonly ValueParser[];
+  readonly serializer: Readonly<Required<SerializerOptions>>;
+  readonly responses: ResponseTypes;
+  /** True if a dto in a response is written by its own declaration, because there is a naming policy or a converter. */
+  readonly writesInstances: boolean;
+  readonly failureMessage: ((failure: BindingFailure, req: Request) => string | undefined) | undefined;
+  readonly quoteValues: boolean;
+}
+
+/** What binding a request needs to know about its endpoint. */
+export interface BoundEndpoint {
+  readonly Dto: AnyType;
+  readonly options: ResolvedOptions;
+  /** Undefined if the application's own binder makes the dto, from a class without declarations. */
+  readonly plan: Plan | undefined;
+}
 
 /** One request that is being bound. */
 export class BinderContext<T = unknown> {
@@ -24,7 +47,7 @@ export class BinderContext<T = unknown> {
     /** Its response. If the binder or the modifier ends it, that is the answer. */
     readonly res: Response,
     /** @internal */
-    readonly endpoint: Endpoint,
+    readonly endpoint: BoundEndpoint,
     /** @internal The body, once it has been read, or where there is no request that brings it. */
     public body?: Body,
   ) {
@@ -69,28 +92,13 @@ export class BinderContext<T = unknown> {
     failAt(at, namesBelow(path, found?.codec, source === 'json'), reason);
   }
 
-  /** @internal Waits for all values that are not known yet. */
-  settle(): Awaitable<void> {
-    return this.noted.settle();
-  }
-
-  /** @throws a problem that lists the failures, if any. */
-  refuseFailures(): void {
-    this.refuse();
-  }
-
   /**
-   * @internal Does what `refuseFailures` does.
-   * @param emptyBody why the body has no values, if it has none.
+   * @param emptyBody why the body has no values, if it has none: said first if a value is missing in it.
+   * @throws a problem that lists the failures, if any.
    */
-  refuse(emptyBody?: string): void {
-    const {
-      noted,
-      req,
-      endpoint: {
-        options: { failureMessage },
-      },
-    } = this;
+  refuseFailures(emptyBody?: string): void {
+    const { noted, req } = this;
+    const { failureMessage } = this.endpoint.options;
     if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req), emptyBody);
   }
 

@@ -1,16 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Form } from '../../body/form/form';
+import { after, type Awaitable } from '../../basics/awaitable';
+import { decodedText, uncompressed } from '../../body/content/decode';
+import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
-import { leftBehind } from '../../body/left-behind';
-import { isUntouched, receive } from '../../body/receive';
+import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
+import { valuesByName, type Form } from '../../body/form/form';
+import { readForm } from '../../body/form/read-form';
+import { formLeftAsText, leftBehind } from '../../body/left-behind';
+import { isUntouched, receive, receivedAsForm } from '../../body/receive';
+import { chunksOf } from '../../body/stream/chunks';
 import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
-import { after, type Awaitable } from '../../basics/awaitable';
+import { warnOnce } from '../../warnings/warn-once';
 import type { BodyUse } from '../plan/plan';
-import { describeJsonError, parseExactly } from '../../body/content/exact-json';
-import { canBeStreamed, formIn, streamForm } from './form-body';
-import { accepts, textIn, unsupported, type Incoming } from './incoming';
-import type { ResolvedOptions } from './endpoint';
+import { convertedText } from '../reading/json-text';
+import type { ResolvedLimits } from '../reading/limits';
+import type { FormReader, ReadUpload } from './uploads';
 
 /** The body of a request as the dto can use it. `none`: the request has none, or the dto uses none. */
 export type Body =
@@ -22,6 +27,28 @@ export type Body =
 
 const NONE: Body = { kind: 'none' };
 
+/** Which bodies an endpoint accepts. */
+export interface BodyOptions {
+  readonly allowMultipart: boolean;
+  readonly allowUrlEncoded: boolean;
+  /** In lower case. */
+  readonly jsonTypes: readonly string[];
+  readonly limits: ResolvedLimits;
+  readonly readUpload: ReadUpload;
+  /** The most bytes that a multipart form may have. */
+  readonly formBytes: number;
+}
+
+/** A request whose body is to be read. */
+interface Incoming {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly mediaType: MediaType;
+  readonly kind: BodyKind;
+  readonly use: BodyUse;
+  readonly options: BodyOptions;
+}
+
 /**
  * Reads the body: streams a form, or receives the body once and parses it.
  * @throws a 415 problem for a kind of body that the dto cannot use, 413 if it is too large, 400 if it is malformed.
@@ -30,23 +57,24 @@ export function readBody(
   req: IncomingMessage,
   res: ServerResponse,
   use: BodyUse,
-  options: ResolvedOptions,
+  options: BodyOptions,
 ): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
   const incoming: Incoming = { req, res, mediaType, kind: kindOf(mediaType, req, options), use, options };
-  const isAccepted = use.text || accepts(incoming.kind, incoming);
-  if (!isAccepted && !mayBeEmpty(incoming)) throw unsupported(incoming);
-  const isMultipart = isAccepted && incoming.kind === 'multipart';
-  if (isMultipart && canBeStreamed(incoming))
-    return after(streamForm(incoming), form => (form ? { kind: 'form', form } : NONE));
+  const isAccepted = use.text || accepts(incoming, incoming.kind);
+  // A chunked body may turn out to be empty when it is read: an empty one is never answered with 415.
+  if (!isAccepted && req.headers['transfer-encoding'] === undefined) throw unsupported(incoming);
+  const isMultipart = isAccepted && incoming.kind === 'multipart' && !use.text;
+  // No one else has read the form, or needs it: it can go straight from the connection to where its files are stored.
+  if (isMultipart && isUntouched(req)) return streamForm(incoming);
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
-  const limit = isMultipart && !use.text ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
+  const limit = isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
   return after(receive(req, res, limit), received => bodyIn(received, incoming));
 }
 
 /** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
-function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: ResolvedOptions): BodyKind {
+function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: BodyOptions): BodyKind {
   const { type } = mediaType;
   if (jsonTypes.includes(type)) return 'json';
   if ((type !== '' && type !== 'text/plain') || isUntouched(req)) return bodyKindOf(mediaType);
@@ -54,51 +82,163 @@ function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: Resol
   return left?.kind === 'parsed' && typeof left.body !== 'string' ? 'json' : 'other';
 }
 
-/**
- * Returns true for a chunked request: it may turn out to have no body, which shows only when it is read. An empty body
- * is never answered with 415.
- */
-function mayBeEmpty({ req }: Incoming): boolean {
-  return req.headers['transfer-encoding'] !== undefined;
+/** Returns true if the dto can use a kind of body that the endpoint accepts. */
+function accepts({ use, options }: Incoming, kind: BodyKind): boolean {
+  switch (kind) {
+    case 'json':
+      return use.json;
+    case 'multipart':
+      return use.form && options.allowMultipart;
+    case 'urlencoded':
+      return use.form && options.allowUrlEncoded;
+    case 'other':
+      return false;
+  }
 }
 
-const isEmpty = (received: Received): boolean =>
-  received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0);
+const MEDIA_TYPES = [
+  ['json', 'application/json'],
+  ['multipart', 'multipart/form-data'],
+  ['urlencoded', 'application/x-www-form-urlencoded'],
+] as const;
+
+/** Makes the refusal of a body that the dto cannot use. */
+function unsupported(incoming: Incoming): Problem {
+  const accepted = MEDIA_TYPES.filter(([kind]) => accepts(incoming, kind)).map(([, type]) => type);
+  return notAccepted(incoming.mediaType, accepted);
+}
+
+/** RFC 9110, section 15.5.16: a 415 response may name what would have been accepted. */
+function notAccepted({ type }: MediaType, accepted: readonly string[]): Problem {
+  const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
+  if (accepted.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
+  const headers = { Accept: accepted.join(', ') };
+  return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, { headers });
+}
 
 /** Makes the body for the dto out of what was received. */
 function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
   const { kind, use } = incoming;
-  if (isEmpty(received)) return NONE;
+  if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0)) return NONE;
   if (use.text) return textBody(received, incoming);
-  if (!accepts(kind, incoming)) throw unsupported(incoming);
-  return kind === 'json'
-    ? jsonBody(received, incoming)
-    : after(formIn(received, incoming), form => ({ kind: 'form', form }));
+  if (!accepts(incoming, kind)) throw unsupported(incoming);
+  if (kind !== 'json') return after(formIn(received, incoming), form => ({ kind: 'form', form }));
+  // Text that an earlier parser has left is that of the body; anything else is the value that it has made of it.
+  if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
+  return after(textIn(received, incoming), text => jsonIn(text, use));
 }
 
 /** Reads the text of the body for `plainText()`, and the form, too, if the body is one. */
 async function textBody(received: Received, incoming: Incoming): Promise<Body> {
-  const { mediaType, kind, options } = incoming;
-  const text = await textIn(received, mediaType, options.limits);
-  const isForm = kind !== 'json' && accepts(kind, incoming);
+  const text = await textIn(received, incoming);
+  const isForm = incoming.kind !== 'json' && accepts(incoming, incoming.kind);
   return { kind: 'text', text, form: isForm ? await formIn(received, incoming) : undefined };
 }
 
-/** Text that an earlier parser has left is that of the body; anything else is the value that it has made of it. */
-function jsonBody(received: Received, { mediaType, use, options: { limits } }: Incoming): Awaitable<Body> {
-  if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
-  return after(textIn(received, mediaType, limits), text => jsonIn(text, use));
-}
-
-/** Matches text of nothing but the blanks of JSON (RFC 8259, section 2). */
-const BLANK = /^[\t\n\r ]*$/;
-
 /** Reads the text of a JSON body. @throws a 400 problem */
 export function jsonIn(text: string, use: BodyUse): Body {
-  if (BLANK.test(text)) return NONE;
+  // Nothing but the blanks of JSON (RFC 8259, section 2).
+  if (/^[\t\n\r ]*$/.test(text)) return NONE;
   try {
     return { kind: 'json', value: use.needsExactNumbers ? parseExactly(text) : (JSON.parse(text) as unknown) };
   } catch (error) {
     throw new Problem('body-malformed', describeJsonError('The body', text), { cause: error });
   }
+}
+
+/** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
+function textIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<string> {
+  switch (received.kind) {
+    case 'none':
+      return '';
+    case 'bytes':
+      return after(received.bytes.all(), bytes =>
+        after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => decodedText(decoded, mediaType)),
+      );
+    case 'parsed':
+      // Some parsers leave the byte order mark, which `decodedText` drops, too.
+      if (typeof received.body === 'string') return received.body.replace(/^\ufeff/, '');
+  }
+  // The client can send another type, and a warning names the mistake in mounting.
+  warnOnce(
+    'BINDONCE_TEXT_IS_GONE',
+    'bindRequest: plainText() needs the body as it was sent, but a parser that is mounted before bindRequest(), such ' +
+      'as express.json(), has consumed it. The client got 415. Mount bindRequest() before the parser, or let the ' +
+      'parser keep the bytes in req.rawBody.',
+  );
+  throw notAccepted(mediaType, ['text/plain']);
+}
+
+/**
+ * Reads a multipart form from the connection. A chunked body without a byte is no body.
+ * @throws a 400 or 413 problem.
+ */
+async function streamForm(incoming: Incoming): Promise<Body> {
+  const { req, options } = incoming;
+  try {
+    const rest = chunksOf(req, options.formBytes);
+    const first = await rest.next();
+    if (first.done) return NONE;
+    const chunks = startingWith(first.value, rest);
+    const form = await readUpload(incoming, formOptions => readForm(chunks, req, formOptions));
+    // As multer leaves it for a handler, but flat.
+    const body = valuesByName(form);
+    receivedAsForm(req, form, body);
+    Object.assign(req, { body, files: form.files });
+    return { kind: 'form', form };
+  } catch (error) {
+    req.resume();
+    throw error;
+  }
+}
+
+async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield first;
+  yield* rest;
+}
+
+/** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */
+function formIn(received: Received, incoming: Incoming): Awaitable<Form> {
+  const { req, kind, options } = incoming;
+  const { fields } = options.limits;
+  if (received.kind === 'none') return { fields: [], files: [] };
+  if (received.kind === 'parsed' && typeof received.body !== 'string')
+    return { fields: boundedPairs(received.body, fields), files: kind === 'multipart' ? received.files : [] };
+  if (kind !== 'multipart')
+    return after(textIn(received, incoming), text => ({ fields: readPairs(text, fields), files: [] }));
+  if (received.kind === 'parsed') throw formLeftAsText();
+  return readUpload(incoming, formOptions => readForm(received.bytes.pieces(), req, formOptions));
+}
+
+const readUpload = ({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> =>
+  options.readUpload(read, req, res, use);
+
+/** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */
+function boundedPairs(body: unknown, limit: number): Pair[] {
+  const isCollection = typeof body === 'object' && body !== null && !Array.isArray(body) && Symbol.iterator in body;
+  if (isCollection && !(body instanceof URLSearchParams))
+    throw new Error(
+      `bindRequest: req.body holds the form as a ${body.constructor.name}, whose values bindRequest() cannot read. ` +
+        'Mount it before the middleware that reads the form, or let that leave an object of names and values.',
+    );
+  const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(body);
+  if (pairs.length > limit) throw tooManyFields(limit);
+  return pairs;
+}
+
+/**
+ * Flattens the nested form of an earlier parser: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. An array of one text
+ * was sent as `a[]` or `a[0]`, so that the text is one item.
+ */
+function flatPairs(value: unknown, name = ''): Pair[] {
+  const text = convertedText(value);
+  if (text !== undefined) return [[name, text]];
+  // Only the entries of an array: multer makes one with 4 294 967 294 holes from `t[4294967294]=x`.
+  const entries = Object.entries(value ?? {});
+  return entries.flatMap(([key, child]) => {
+    if (name === '') return flatPairs(child, key);
+    const item = Array.isArray(value) ? convertedText(child) : undefined;
+    if (item === undefined) return flatPairs(child, `${name}[${key}]`);
+    return [[entries.length === 1 ? `${name}[]` : name, item]];
+  });
 }

@@ -1,25 +1,18 @@
-import type { ProblemLocation } from '../../problems/problem';
+import type { IncomingMessage } from 'node:http';
+import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { PartsTaken } from '../../body/form/form';
-import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
-import { instancesOf, isDto } from '../declaration/declarations';
-import { membersOf, type Member } from '../declaration/members';
+import type { ProblemLocation } from '../../problems/problem';
+import { instancesOf, isDto, namingErrors } from '../declaration/declarations';
+import { checkJsonNames, checkType, membersOf, type CodecTable, type Member } from '../declaration/codec-table';
 import { ownValue } from '../reading/json-text';
 import { firstPart } from '../reading/name-tree';
 import { assertType, isSchema } from '../types/assert-type';
-import {
-  hasFile,
-  needsExactNumbers,
-  notNull,
-  objectsOf,
-  takesFiles,
-  type Codec,
-  type ObjectCodec,
-} from '../types/codec';
+import { hasFile, isCollection, needsExactNumbers, notNull, objectsOf, takesFiles } from '../types/codec';
+import type { Codec, ObjectCodec } from '../types/codec';
 import { classNameOf, isOptional, refusesNull, type AnyType } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
-import { checkSupply, checkType, wholeSources } from './checks';
-import type { CodecTable } from './codec-table';
-import { sourcesOf, type SourceDefaults, type SourceProperty, type SourcesOf } from './source-properties';
+import { sourcesOf } from './source-properties';
+import type { SourceDefaults, SourceProperty, SourcesOf, SourcesOfProperty } from './source-properties';
 
 /** How the dto of a request is bound: an object like any other, whose properties have sources. Made once. */
 export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
@@ -28,16 +21,11 @@ export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'>
   readonly sourcesOf: SourcesOf;
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<ProblemLocation, readonly SourceProperty[]>;
-  readonly wholeBody: WholeBody | undefined;
+  /** The property that takes the whole body, as JSON (`fromBody`) or as text (`plainText`). */
+  readonly wholeBody: { readonly kind: 'json' | 'text'; readonly member: Member } | undefined;
   readonly body: BodyUse;
   /** Returns the value of `req.dto`: the bound object, or for a list dto its items. */
   readonly result: (dto: object) => unknown;
-}
-
-/** The property that takes the whole body, as JSON (`fromBody`) or as text (`plainText`). */
-export interface WholeBody {
-  readonly kind: 'json' | 'text';
-  readonly member: Member;
 }
 
 /** Which kinds of body a dto uses. */
@@ -52,14 +40,19 @@ export interface BodyUse extends PartsTaken {
 /**
  * Prepares the binding of a dto.
  * @param Dto a dto class, `list(Dto)`, or a Standard Schema for the JSON body.
- * @param defaults the options `fieldSources` and `fallback`.
+ * @param defaults the options `fieldSources`, `fallback` and `unknownNames`.
  * @param owner the function that the dto was given to, for messages.
  * @throws TypeError that names the class and the property that cannot be bound.
  */
 export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults, owner = 'bindRequest'): Plan {
   return namingErrors(owner, () => {
     assertType(Dto);
-    if (isSchema(Dto) || !isDto(Dto)) return planForBody(Dto, codecs, defaults);
+    if (isSchema(Dto) || !isDto(Dto)) {
+      // The whole JSON body binds to a list dto or a schema, and no other source.
+      const object = { create: () => ({}), complete: undefined, check: undefined };
+      const sources = bindingOf('', [wholeBodyOf(Dto, codecs)], defaults);
+      return { ...object, ...sources, result: dto => ownValue(dto, 'body') };
+    }
     const members = membersOf(Dto, codecs, ({ kind, type }) => {
       const codec = codecs.complete(type);
       checkType(kind, codec);
@@ -69,8 +62,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaul
   });
 }
 
-/** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
-function planForBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults): Plan {
+function wholeBodyOf(Dto: AnyType, codecs: CodecTable): Member {
   const codec = codecs.complete(Dto);
   if (!['list', 'union', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
     throw new TypeError(
@@ -80,12 +72,10 @@ function planForBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults)
     checkType('fromBody', codec);
   });
   const required = !isOptional(Dto);
-  const body: Member = {
+  return {
     ...{ property: 'body', index: 0, bindName: '', jsonName: '', codec, required, refusesNull: refusesNull(Dto) },
     ...{ jsonRequired: false, dontBind: [], spec: { kind: 'fromBody', type: Dto, required } },
   };
-  const object = { create: () => ({}), complete: undefined, check: undefined };
-  return { ...object, ...bindingOf('', [body], defaults), result: dto => ownValue(dto, 'body') };
 }
 
 /** @throws TypeError for a property that no source can supply, and for two of one name. */
@@ -94,39 +84,23 @@ function bindingOf(
   members: readonly Member[],
   defaults: SourceDefaults,
 ): Omit<Plan, 'create' | 'complete' | 'check' | 'result'> {
-  const taken = wholeSources(className, members);
-  const all: SourcesOf = new Map(
-    members.map(member => {
-      const sources = sourcesOf(member, taken, defaults);
-      namingErrors(`${className}.${member.property}`, () => {
-        checkSupply(member, sources, taken, defaults);
-      });
-      return [member.property, sources];
-    }),
-  );
-  const sourceProperties = bySource(all);
-  const [json = [], form = []] = [sourceProperties.get('json'), sourceProperties.get('form')];
-  checkJsonNames(className, json);
+  const all = sourcesOf(className, members, defaults);
+  const sourceProperties = new Map<ProblemLocation, SourceProperty[]>();
+  for (const [source, property] of [...all.values()].flatMap(sources => [...sources]))
+    sourceProperties.set(source, [...(sourceProperties.get(source) ?? []), property]);
   const refusesUnknown = defaults.unknownNames === 'refuse';
   if (refusesUnknown && !sourceProperties.has('query')) sourceProperties.set('query', []);
+  const [json = [], form = []] = [sourceProperties.get('json'), sourceProperties.get('form')];
+  checkJsonNames(className, json);
   const whole = members.find(({ spec }) => spec.kind === 'fromBody' || spec.kind === 'plainText');
-  const wholeBody: WholeBody | undefined = whole && {
-    kind: whole.spec.kind === 'fromBody' ? 'json' : 'text',
-    member: whole,
-  };
+  const isText = whole?.spec.kind === 'plainText';
   const body: BodyUse = {
-    ...{ json: json.length > 0, form: form.length > 0, text: wholeBody?.kind === 'text' },
+    ...{ json: json.length > 0, form: form.length > 0, text: isText },
     ...partsFor(form, refusesUnknown),
     needsExactNumbers: json.some(({ codec }) => needsExactNumbers(codec)),
   };
+  const wholeBody = whole && { kind: isText ? ('text' as const) : ('json' as const), member: whole };
   return { members, sourcesOf: all, sourceProperties, wholeBody, body };
-}
-
-function bySource(all: SourcesOf): Map<ProblemLocation, SourceProperty[]> {
-  const found = new Map<ProblemLocation, SourceProperty[]>();
-  for (const [source, property] of [...all.values()].flatMap(sources => [...sources]))
-    found.set(source, [...(found.get(source) ?? []), property]);
-  return found;
 }
 
 /**
@@ -137,15 +111,11 @@ function bySource(all: SourcesOf): Map<ProblemLocation, SourceProperty[]> {
 function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean): PartsTaken {
   const whole = properties.find(({ isRoot }) => isRoot)?.codec;
   const root = whole && notNull(whole);
-  const fields = (root ? objectsOf(root) : []).flatMap(one => one.fields);
-  const declared = [
-    ...properties.filter(({ isRoot }) => !isRoot).map(({ name, codec }) => [firstPart(name), codec] as const),
-    ...fields.map(({ bindName, codec }) => [firstPart(bindName), codec] as const),
-  ];
+  const fields = root ? objectsOf(root).flatMap(one => one.fields) : properties;
   const codecsOf = (name: string): readonly Codec[] =>
     root?.kind === 'record'
       ? [root.item]
-      : declared.flatMap(([first, codec]) => (first === firstPart(name) ? codec : []));
+      : fields.flatMap(({ bindName, codec }) => (firstPart(bindName) === firstPart(name) ? codec : []));
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {
@@ -156,3 +126,56 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
     },
   };
 }
+
+/** A property, and the source in which its value is looked up and its failures are reported. */
+export interface Lookup {
+  readonly source: ProblemLocation;
+  readonly found: SourceProperty;
+}
+
+/**
+ * Finds a property in a source; undefined if there is no such property there.
+ * @param where Default: the source in which this client would send it.
+ */
+export function lookupOf(
+  property: string,
+  plan: Plan,
+  req: IncomingMessage,
+  where?: ProblemLocation,
+): Lookup | undefined {
+  const sources = plan.sourcesOf.get(property);
+  const source = where ?? (sources && sourceIn(sources, plan, req));
+  const found = source && sources?.get(source);
+  return found && { source, found };
+}
+
+/** Returns the source in which this client would send a property; the last one if it could use none. */
+function sourceIn(sources: SourcesOfProperty, plan: Plan, req: IncomingMessage): ProblemLocation | undefined {
+  const last = [...sources.keys()].at(-1);
+  // The last source of a claim, header or cookie is its own; the others are its fallback.
+  if (last === 'claim' || last === 'header' || last === 'cookie') return last;
+  if (isInPath(sources.get('route'), req)) return 'route';
+  const preferred = preferredSource(plan, req);
+  return sources.has(preferred) ? preferred : last;
+}
+
+function isInPath(property: SourceProperty | undefined, req: IncomingMessage): boolean {
+  const { params = {} } = req as IncomingMessage & { readonly params?: Readonly<Record<string, unknown>> };
+  return Object.entries(params).some(
+    ([name, value]) => value !== undefined && name.toLowerCase() === property?.anyCase,
+  );
+}
+
+function preferredSource({ body, wholeBody }: Plan, req: IncomingMessage): ProblemLocation {
+  if (usuallyHasNoBody(req.method) || wholeBody?.kind === 'text') return 'query';
+  if (!hasBody(req)) return body.json ? 'json' : 'form';
+  const kind = bodyKindOf(mediaTypeOf(req));
+  return kind === 'urlencoded' || kind === 'multipart' ? 'form' : 'json';
+}
+
+/** Returns true if a request without a body sends an empty list: a GET, whose whole body goes to a list. */
+export const isEmptyWithoutBody = ({ codec }: Member, method?: string): boolean =>
+  isCollection(codec) && usuallyHasNoBody(method);
+
+/** Returns true if requests of a method, in any case, usually have no body (RFC 9110, section 9.3.1). */
+export const usuallyHasNoBody = (method = ''): boolean => /^(?:get|head)$/i.test(method);

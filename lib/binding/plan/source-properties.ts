@@ -1,4 +1,6 @@
-import type { Member } from '../declaration/members';
+import { namingErrors } from '../declaration/declarations';
+import type { Member } from '../declaration/codec-table';
+import type { PropertyKind } from '../declaration/property';
 import type { ProblemLocation, Source } from '../../problems/problem';
 import { takesFiles } from '../types/codec';
 
@@ -29,58 +31,98 @@ export interface SourceDefaults {
   readonly unknownNames: 'ignore' | 'refuse';
 }
 
+/** The source that a kind of property names itself. */
+const SOURCE_OF: Readonly<Record<Exclude<PropertyKind, 'field'>, ProblemLocation>> = {
+  ...({ jsonField: 'json', formField: 'form', routeParam: 'route', queryParam: 'query' } as const),
+  ...({ fromBody: 'json', plainText: 'body', fromForm: 'form', fromQuery: 'query' } as const),
+  ...({ fromClaim: 'claim', fromHeader: 'header', fromCookie: 'cookie', hasPermission: 'permission' } as const),
+};
+
+/** The kinds of properties that take a source as a whole. */
+const WHOLE: ReadonlySet<PropertyKind> = new Set(['fromBody', 'plainText', 'fromForm', 'fromQuery']);
+
 /**
- * Returns the sources of a property, each with the name of the value in it.
- * @param taken the sources that one property takes from all others.
+ * Finds the sources of all properties, each with the name of the value in it.
+ * @throws TypeError for a property that no source can supply, and for two that take the same source as a whole.
  */
-export function sourcesOf(member: Member, taken: ReadonlySet<Source>, defaults: SourceDefaults): SourcesOfProperty {
-  const { kind } = member.spec;
-  const isRoot = kind === 'fromForm' || kind === 'fromQuery';
-  const isWhole = isRoot || kind === 'fromBody' || kind === 'plainText';
-  const canSupply = (source: ProblemLocation): boolean => {
-    if (isWhole || source === 'body') return true;
-    const isBlocked = member.dontBind.includes(source) || taken.has(source);
-    return !isBlocked && (source === 'form' || !takesFiles(member.codec));
-  };
-  const under = (name: string): SourceProperty => ({ ...member, name, anyCase: name.toLowerCase(), isRoot });
-  const names = namesOf(member, defaults).filter(([source]) => canSupply(source));
-  return new Map(names.map(([source, name]) => [source, under(name)]));
+export function sourcesOf(className: string, members: readonly Member[], defaults: SourceDefaults): SourcesOf {
+  const taken = wholeSources(className, members);
+  return new Map(
+    members.map(member => {
+      const sources = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
+      namingErrors(`${className}.${member.property}`, () => {
+        if (sources.length === 0) checkUnsupplied(member, taken, defaults);
+      });
+      return [member.property, new Map(sources.map(source => [source, propertyIn(source, member)]))];
+    }),
+  );
 }
 
-/** Returns the names that a property has in its sources. */
-function namesOf(
-  { property, bindName, jsonName, spec }: Member,
-  defaults: SourceDefaults,
-): readonly (readonly [ProblemLocation, string])[] {
-  const { kind, fallback = defaults.fallback, name = property } = spec;
-  const anyOf = FIELD_SOURCES.map(source => [source, source === 'json' ? jsonName : bindName] as const);
-  const others = fallback ? anyOf : [];
-  switch (kind) {
-    case 'field':
-      return anyOf.filter(([source]) => defaults.fieldSources.includes(source));
-    case 'jsonField':
-      return [['json', jsonName]];
-    case 'formField':
-      return [['form', bindName]];
-    case 'queryParam':
-      return [['query', bindName]];
-    case 'routeParam':
-      return [['route', bindName]];
-    case 'fromBody':
-      return [['json', '']];
-    case 'fromForm':
-      return [['form', '']];
-    case 'fromQuery':
-      return [['query', '']];
-    case 'fromClaim':
-      return [...others, ['claim', name]];
-    case 'fromHeader':
-      return [...others, ['header', name]];
-    case 'fromCookie':
-      return [...others, ['cookie', name]];
-    case 'hasPermission':
-      return [['permission', name]];
-    case 'plainText':
-      return [['body', property]];
+/** Returns the sources that a declaration names, or leaves to the endpoint. */
+function sourcesFor({ spec }: Member, defaults: SourceDefaults): readonly ProblemLocation[] {
+  const { kind, fallback = defaults.fallback } = spec;
+  if (kind === 'field') return FIELD_SOURCES.filter(source => defaults.fieldSources.includes(source));
+  const source = SOURCE_OF[kind];
+  const mayFallBack = source === 'claim' || source === 'header' || source === 'cookie';
+  return [...(mayFallBack && fallback ? FIELD_SOURCES : []), source];
+}
+
+function canSupply(source: ProblemLocation, member: Member, taken: ReadonlySet<ProblemLocation>): boolean {
+  if (WHOLE.has(member.spec.kind)) return true;
+  const isBlocked = (member.dontBind as readonly ProblemLocation[]).includes(source) || taken.has(source);
+  return !isBlocked && (source === 'form' || !takesFiles(member.codec));
+}
+
+function propertyIn(source: ProblemLocation, member: Member): SourceProperty {
+  const { property, bindName, jsonName, spec } = member;
+  const names = { json: jsonName, form: bindName, route: bindName, query: bindName, body: property };
+  const own = source in names ? names[source as keyof typeof names] : (spec.name ?? property);
+  const name = WHOLE.has(spec.kind) && source !== 'body' ? '' : own;
+  const isRoot = spec.kind === 'fromForm' || spec.kind === 'fromQuery';
+  return { ...member, name, anyCase: name.toLowerCase(), isRoot };
+}
+
+/** Finds the sources that one property takes from all others. @throws TypeError if two properties take the same one. */
+function wholeSources(className: string, members: readonly Member[]): ReadonlySet<ProblemLocation> {
+  const taken = new Map<ProblemLocation, Member>();
+  for (const member of members) {
+    const { kind } = member.spec;
+    if (kind === 'field' || !WHOLE.has(kind)) continue;
+    // The text is that of the body.
+    const source = kind === 'plainText' ? 'json' : SOURCE_OF[kind];
+    const other = taken.get(source);
+    const [one, both] = [`${className}.${other?.property ?? ''}`, `${className}.${member.property}`];
+    if (other?.spec.kind === kind)
+      throw new TypeError(`${one} and ${both} are both ${kind}; only one property can be.`);
+    if (other)
+      throw new TypeError(`${one} is ${other.spec.kind} and ${both} is ${kind}; the body can go to one property only.`);
+    taken.set(source, member);
   }
+  // Flat query parameters still bind to others.
+  taken.delete('query');
+  return new Set(taken.keys());
+}
+
+/** @throws TypeError for a property without a source, unless its own `dontBind` says that no client may set it. */
+function checkUnsupplied(
+  { codec, dontBind, required, spec: { kind } }: Member,
+  taken: ReadonlySet<ProblemLocation>,
+  { fieldSources }: SourceDefaults,
+): void {
+  const isFile = takesFiles(codec);
+  if (taken.has('form') && (kind === 'formField' || isFile))
+    throw new TypeError(
+      `${kind === 'formField' ? kind : 'a file'} cannot be combined with fromForm, which takes the whole form; ` +
+        'declare it in the type of fromForm.',
+    );
+  if (kind === 'jsonField' && !isFile)
+    throw new TypeError('jsonField cannot be combined with fromBody or plainText, which takes the whole body.');
+  if (kind === 'field' && FIELD_SOURCES.some(source => !fieldSources.includes(source) && !dontBind.includes(source)))
+    throw new TypeError(
+      `none of its fieldSources (${fieldSources.join(', ')}) can supply it; declare it with ` +
+        'jsonField, formField, routeParam or queryParam, or remove its dontBind.',
+    );
+  const reason = isFile ? 'files come only from a form' : 'all its sources are blocked';
+  if (required || kind === 'jsonField')
+    throw new TypeError(`${required ? 'it is required, but ' : ''}no source can supply it: ${reason}.`);
 }

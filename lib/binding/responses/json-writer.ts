@@ -1,8 +1,6 @@
 import type { Response } from 'express';
-import { namingErrors } from '../declaration/declaration-error';
-import { isDto } from '../declaration/declarations';
-import type { CodecTable } from '../plan/codec-table';
-import { checkIsWritable } from '../plan/checks';
+import { checkIsWritable, type CodecTable } from '../declaration/codec-table';
+import { isDto, namingErrors } from '../declaration/declarations';
 import { withParts, type Codec, type CodecMember } from '../types/codec';
 import type { ResponseTypes } from '../types/serializer-options';
 import { exactText, written } from '../types/write-value';

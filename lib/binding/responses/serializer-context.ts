@@ -1,6 +1,6 @@
 import { anything, checkOptions, describe } from '../../options/check';
 import { Problem } from '../../problems/problem';
-import { namingErrors } from '../declaration/declaration-error';
+import { namingErrors } from '../declaration/declarations';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
@@ -11,8 +11,7 @@ import { exactText } from '../types/write-value';
 import { needsExactNumbers, type Codec } from '../types/codec';
 import { readJson } from '../types/read-json';
 import { written } from '../types/write-value';
-import { CodecTable } from '../plan/codec-table';
-import { notNestableIn } from '../plan/checks';
+import { CodecTable, notNestableIn } from '../declaration/codec-table';
 import type { AnyType, Infer } from '../types/property-type';
 import { responseCodecs, type ResponseCodecs } from './json-writer';
 

@@ -1,5 +1,5 @@
 import type { ValueSource } from '../input/binder-context';
-import { isEmptyWithoutBody } from '../plan/lookup';
+import { isEmptyWithoutBody } from '../plan/plan';
 import { isJsonObject } from '../reading/json-text';
 import { INVALID } from '../reading/location';
 import { takesNull } from '../types/codec';

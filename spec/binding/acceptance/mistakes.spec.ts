@@ -424,7 +424,7 @@ describe('options', () => {
     [{ uploads: { storage: 'disk', dir: '/x' } }, 'there is no option "dir"'],
     [{ uploads: { directory: '/x' } }, "uploads.directory has an effect only with storage: 'disk'; add that."],
     [{ uploads: { directory: '' } }, 'directory must be a path, not ""'],
-    [{ zzz: 1 }, 'there is no option "zzz"; there are: allowFormData, allowAnonymous'],
+    [{ zzz: 1 }, 'there is no option "zzz"; there are: allowFormData, jsonTypes, allowAnonymous'],
   ])('%j is refused when the middleware is made', (options, message) => {
     expect(make(options)).toThrow(TypeError);
     expect(make(options)).toThrow(message);

@@ -236,7 +236,7 @@ it('a member that is not a field is refused by its name', () => {
         class {
           @page save(): void {}
         },
-      'the method `save`',
+      'save',
     ],
     [
       () =>
@@ -245,14 +245,14 @@ it('a member that is not a field is refused by its name', () => {
             return 1;
           }
         },
-      'the getter `total`',
+      'total',
     ],
     [
       () =>
         class {
           @page accessor n = 1;
         },
-      'the accessor `n`',
+      'n',
     ],
     [
       () => {
@@ -260,12 +260,12 @@ it('a member that is not a field is refused by its name', () => {
         class Order {}
         return Order;
       },
-      'the class `Order`',
+      'Order',
     ],
-    [() => (page as () => void)(), 'nothing'],
+    [() => (page as () => void)(), 'undefined'],
   ];
   for (const [make, what] of used)
-    expect(make).toThrow(new TypeError(`queryParam was used on ${what}; use it on a class field`));
+    expect(make).toThrow(`queryParam: only public instance properties with a plain name can be bound, not ${what}`);
 });
 
 it('a compiler without decorator metadata is reported, with advice', () => {

@@ -255,11 +255,12 @@ describe('an endpoint that names a context', () => {
     expect(() => bindRequest(Line, { serializerContext: orders })).toThrow(
       new TypeError(
         'bindRequest: the serializerContext reads Order, but this endpoint binds Line. ' +
-          'Make the context with { request: Line }, or leave `request` out.',
+          'Pass the same object in both places (each call of a function such as list() makes another type), ' +
+          'or leave `request` out.',
       ),
     );
     expect(() => bindRequest(list(Line), { serializerContext: orders })).toThrow(
-      'reads Order, but this endpoint binds another type. Pass the same object in both places,',
+      'reads Order, but this endpoint binds another type. Pass the same object in both places',
     );
     const Lines = list(Line);
     expect(() => bindRequest(Lines, { serializerContext: serializerContext({ request: Lines }) })).not.toThrow();

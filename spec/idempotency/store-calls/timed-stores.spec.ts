@@ -66,7 +66,7 @@ describe('a lease store is told of each run', () => {
   it('its method, its path without the query, and when it came', async () => {
     const before = Date.now();
     const [first, second] = await told(undefined);
-    expect(first).toEqual({ method: 'PUT', path: '/v1/orders/7', created: expect.any(Number) as number });
+    expect(first).toMatchObject({ method: 'PUT', path: '/v1/orders/7' });
     expect(first?.created).toBeGreaterThanOrEqual(before);
     expect(second?.created).toBeLessThanOrEqual(Date.now());
   });
@@ -83,7 +83,7 @@ describe('a lease store is told of each run', () => {
   it('no caller where there is none', async () => {
     const [first] = await told(() => 'pepper');
     expect(first).toMatchObject({ keyHash: hash('k-1') });
-    expect(first).not.toHaveProperty('callerHash');
+    expect(first?.callerHash).toBeUndefined();
   });
 
   it('nothing while its salt is out of reach: the request gets 503', async () => {

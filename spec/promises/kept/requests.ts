@@ -140,7 +140,7 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/binding/acceptance/body-only.spec.ts',
     title: 'jsonField is not taken from JSON text in the query',
     mutant: {
-      file: 'lib/binding/declaration/members.ts',
+      file: 'lib/binding/declaration/codec-table.ts',
       find: "spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? [])",
       replace: 'spec.dontBind ?? []',
     },
@@ -151,8 +151,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'fieldSources of the endpoint > does not change what the JSON body says',
     mutant: {
       file: 'lib/binding/plan/source-properties.ts',
-      find: 'return anyOf.filter(([source]) => defaults.fieldSources.includes(source));',
-      replace: 'return anyOf;',
+      find: 'return FIELD_SOURCES.filter(source => defaults.fieldSources.includes(source));',
+      replace: 'return FIELD_SOURCES;',
     },
   },
   {
@@ -161,8 +161,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'false: what a client sends in > is nobody',
     mutant: {
       file: 'lib/binding/plan/source-properties.ts',
-      find: 'fallback = defaults.fallback,',
-      replace: 'fallback = true,',
+      find: 'fallback = defaults.fallback }',
+      replace: 'fallback = true }',
     },
   },
   {

@@ -1,0 +1,133 @@
+import type { CodecMember, ObjectCodec } from '../types/codec';
+import { classNameOf, type DtoClass, type ValueType } from '../types/property-type';
+import { declarationsIn, declareProperty, isDto, propertiesOf } from './declarations';
+import { objectCodec } from './codec-table';
+import type { PropertySpec } from './property';
+
+/** The names of the properties that a dto may declare: a derived class has no methods. */
+type NamesOf<T> = { [K in keyof T & string]: T[K] extends (...args: never) => unknown ? never : K }[keyof T & string];
+
+/**
+ * Makes a dto class with the properties of another one, all of which may be missing. One that was not sent is not a key
+ * of the dto, and JSON null is refused unless the type is `nullable`: `{ ...entity, ...dto }` is the changed entity.
+ * There are no defaults, and permissions stay required.
+ */
+export function partial<T>(Dto: DtoClass<T>): DtoClass<{ [K in NamesOf<T>]?: T[K] }> {
+  const optional = { required: false, requiresValue: false, jsonRequired: false, refusesNull: true };
+  const without = { default: undefined, initial: undefined };
+  const change = (spec: PropertySpec): PropertySpec =>
+    spec.kind === 'hasPermission' ? spec : Object.assign({}, spec, optional, without);
+  const changed = new Map([...declaredBy(Dto, 'partial')].map(([name, spec]) => [name, change(spec)]));
+  return derived(`Partial${classNameOf(Dto)}`, changed, () => ({}));
+}
+
+/** Makes a dto class of some properties of another one, with their defaults and initialisers. */
+export const pick = <T, const K extends NamesOf<T>>(Dto: DtoClass<T>, names: readonly K[]): DtoClass<Pick<T, K>> =>
+  keeping('Pick', Dto, names, true);
+
+/** Makes a dto class of the other properties of another one, with their defaults and initialisers. */
+export const omit = <T, const K extends NamesOf<T>>(
+  Dto: DtoClass<T>,
+  names: readonly K[],
+): DtoClass<Pick<T, Exclude<NamesOf<T>, K>>> => keeping('Omit', Dto, names, false);
+
+/** @throws TypeError for a name that the class does not declare. */
+function keeping<T>(
+  prefix: 'Pick' | 'Omit',
+  Dto: DtoClass<unknown>,
+  names: readonly string[],
+  keeps: boolean,
+): DtoClass<T> {
+  const owner = prefix.toLowerCase();
+  const declared = declaredBy(Dto, owner);
+  const unknown = names.find(name => !declared.has(name));
+  if (unknown !== undefined) {
+    const what = `${owner}: ${classNameOf(Dto)} declares no property ${JSON.stringify(unknown)}`;
+    throw new TypeError(`${what}; there are: ${[...declared.keys()].join(', ')}`);
+  }
+  const kept = new Map([...declared].filter(([name]) => names.includes(name) === keeps));
+  return derived<T>(`${prefix}${classNameOf(Dto)}`, kept, () => new Dto() as object);
+}
+
+function declaredBy(Dto: DtoClass<unknown>, owner: string): ReadonlyMap<string, PropertySpec> {
+  if (!isDto(Dto)) throw new TypeError(`${owner} takes a dto class, one with declared properties`);
+  return propertiesOf(Dto);
+}
+
+/** @param make makes the values that a new instance has at first, and others. */
+function derived<T>(name: string, specs: ReadonlyMap<string, PropertySpec>, make: () => object): DtoClass<T> {
+  function Derived(this: object): void {
+    for (const [property, value] of Object.entries(make()))
+      if (specs.has(property)) Object.assign(this, { [property]: value as unknown });
+  }
+  declarationsIn(Derived);
+  for (const [property, spec] of specs) declareProperty(Derived, property, spec);
+  return Object.defineProperty(Derived, 'name', { value: name }) as unknown as DtoClass<T>;
+}
+
+/** The values of `oneOf`: an instance of the class of one branch, with the tag. */
+export type OneOf<Tag extends string, B extends Readonly<Record<string, DtoClass<object>>>> = {
+  [K in keyof B & string]: InstanceType<B[K]> & Record<Tag, K>;
+}[keyof B & string];
+
+/**
+ * An object of one of several dto classes. A property that none of them declares, the tag, says which one:
+ * `oneOf('kind', { card: Card, iban: Iban })` reads `{ "kind": "card", "number": "4111…" }` as a Card whose `kind` is
+ * `'card'`.
+ * @param tag the name of the property, which the naming policy changes in JSON as it does any other.
+ * @param branches the classes by the value of the tag.
+ * @throws TypeError for something else than dto classes, and for one that has the tag itself.
+ */
+export function oneOf<const Tag extends string, const B extends Readonly<Record<string, DtoClass<object>>>>(
+  tag: Tag,
+  branches: B,
+): ValueType<OneOf<Tag, B>> {
+  checkBranches(tag, branches);
+  const classes = Object.entries<DtoClass<object>>(branches);
+  const name = classes.map(([, Dto]) => classNameOf(Dto) || 'object').join(' or ');
+  return {
+    codec(codecs) {
+      const jsonName = codecs.jsonName(tag);
+      const branchOf = (Dto: DtoClass<object>, value: string): ObjectCodec => {
+        const { kind, name: read } = codecs.of(Dto);
+        if (kind === 'object') return objectCodec(Dto, codecs, tagged(tag, jsonName, [value]));
+        throw new TypeError(`oneOf takes dto classes that are read by their properties; ${read} is read otherwise`);
+      };
+      const made = classes.map(([value, Dto]) => [value, branchOf(Dto, value)] as const);
+      return { kind: 'union', name, tag: tagged(tag, jsonName, Object.keys(branches)), branches: new Map(made) };
+    },
+  };
+}
+
+function checkBranches(tag: unknown, branches: unknown): void {
+  if (
+    typeof tag !== 'string' ||
+    tag === '' ||
+    tag === '__proto__' ||
+    Object.keys(Object(branches) as object).length === 0
+  )
+    throw new TypeError(
+      'oneOf takes the name of the property that says which class it is, and the classes by its values: ' +
+        "oneOf('kind', { card: Card, iban: Iban })",
+    );
+  for (const [value, Dto] of Object.entries<unknown>({ ...(branches as object) })) {
+    const where = `oneOf: ${JSON.stringify(value)}`;
+    if (!isDto(Dto)) throw new TypeError(`${where} is no dto class, one with declared properties`);
+    if (propertiesOf(Dto).has(tag) || tag in (new Dto() as object))
+      throw new TypeError(
+        `${where}: ${classNameOf(Dto)} has a property ${tag} itself; oneOf gives it one, remove its own`,
+      );
+  }
+}
+
+/** The tag: a property that has one of these texts. */
+function tagged(property: string, jsonName: string, tags: readonly string[]): CodecMember {
+  const read = (value: unknown): unknown => (tags.includes(value as string) ? value : undefined);
+  const list = tags.join(', ');
+  const described = tags.length === 1 ? JSON.stringify(list) : `one of ${list}`;
+  const schema = { type: 'string', enum: tags };
+  return {
+    ...{ property, jsonName, bindName: property, required: true, jsonRequired: false, dontBind: [], spec: {} },
+    codec: { kind: 'scalar', name: `enum (${list})`, described, schema, text: read, json: read },
+  };
+}
