@@ -76,6 +76,7 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
   /** Looks at all keys of the database, some at a time, since Redis has no other way to find those of a prefix. */
   async function list(query: RunQuery): Promise<RunPage> {
     const from = readMark(query.after);
+    const hash = query.keyHash ?? query.callerHash ?? '';
     let found: RunRecord[] = [];
     let cursor = '0';
     for (let scans = 0; scans === 0 || cursor !== '0'; scans++) {
@@ -84,7 +85,9 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
           `keys.list: the database has more than ${MOST_SCANS * SCANNED_AT_ONCE} keys. Look a run up by its ` +
             'cacheKey, or give bindonce a database of its own.',
         );
-      const [next, ...entries] = JSON.parse(await ask('scan', '', '', cursor, SCANNED_AT_ONCE)) as [
+      // Older runs are on a later page.
+      const oldest = found[query.limit]?.created ?? 0;
+      const [next, ...entries] = JSON.parse(await ask('scan', '', '', cursor, SCANNED_AT_ONCE, hash, oldest)) as [
         string,
         ...(readonly [key: string, entry: string])[],
       ];
@@ -240,8 +243,9 @@ return held or ARGV[3]`),
   get: answering("return held and ends .. ' ' .. held or ''"),
 
   /**
-   * KEYS[1] is the prefix, to which some clients add another. ARGV: number, token, cursor, how many. Answers the next
-   * cursor, and each key with what `get` answers.
+   * KEYS[1] is the prefix, to which some clients add another. ARGV: number, token, cursor, how many, a hash that a run
+   * has, and when the oldest was created. Answers the next cursor, and each of these keys with what `get` answers: to
+   * send and to read all takes three times as long.
    */
   scan: answering(`local pattern = string.gsub(KEYS[1], '[*?%[%]\\\\]', '\\\\%0') .. '*'
 local cursor, names = unpack(redis.call('SCAN', ARGV[3], 'MATCH', pattern, 'COUNT', ARGV[4]))
@@ -249,7 +253,10 @@ local answer = { cursor }
 for _, name in ipairs(names) do
   local value = redis.call('TYPE', name).ok == 'string' and redis.call('GET', name)
   local key = string.sub(name, #KEYS[1] + 1)
-  if value then table.insert(answer, { key, redis.call('PTTL', name) .. ' ' .. value }) end
+  local created = value and tonumber(string.match(value, '"created":(%d+)')) or 0
+  if value and string.find(value, ARGV[5], 1, true) and created >= tonumber(ARGV[6]) then
+    table.insert(answer, { key, redis.call('PTTL', name) .. ' ' .. value })
+  end
 end
 return cjson.encode(answer)`),
 } as const;
