@@ -220,9 +220,10 @@ if kind == 'd' then return 'done ' .. holder end
 if isUnknown then return 'unknown ' .. holder end
 return 'running ' .. (kind and left .. ' ' .. holder or '0 ' .. held .. ' (no lease)')`),
 
-  /** ARGV: number, token, ms. */
+  /** ARGV: number, token, ms. A server whose memory is full still carries out PEXPIRE, and refuses SET. */
   renew: answering(`if not isOwn or kind == 'd' or isUnknown then return 0 end
-lease(ARGV[3], kind == 'u' and ends or 0, facts)
+if kind == 'r' then return redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+lease(ARGV[3], ends, facts)
 return 1`),
 
   /** ARGV: number, token, channel, ms, status. An expired lease that no other token has taken may be completed. */
