@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { apiDocs, configure, problemDetails, type IdempotencyOptions } from 'bindonce';
+import { apiDocs, configure, operate, problemDetails, type IdempotencyOptions } from 'bindonce';
 import express, { type Express } from 'express';
 import { registerContexts } from './contexts';
 import { documents } from './documents';
@@ -50,6 +50,8 @@ function shop(storage: Storage, feed: Feed, leaseDuration: number): Express {
   });
   app.use(['/customers', '/without/customers'], followed);
   app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')));
+  // A real shop lets its operators in only.
+  app.use('/operate', operate(configured.idempotency(), { allow: () => true }));
   app.use('/docs', apiDocs(app, { info: { title: 'Demo shop', version: '1.0.0' } }));
   app.use(problemDetails());
   return app;

@@ -165,7 +165,14 @@ describe('the page of the demo in memory', () => {
     const press = async (key: string, times = 1): Promise<void> => {
       for (let time = 0; time < times; time++) await page.page.keyboard.press(key);
     };
-    const stops = ['API description', 'With bindonce', 'Tea', 'Coffee', 'Place order, €15.20'].concat(
+    const stops = [
+      'API description',
+      "Operator's page",
+      'With bindonce',
+      'Tea',
+      'Coffee',
+      'Place order, €15.20',
+    ].concat(
       ['Click twice', 'Lose the connection', 'Crash the server', 'Reload the page', 'Offline'],
       'Open another tab as Ben',
     );

@@ -93,6 +93,10 @@ describe('the document of the demo', () => {
   });
   afterAll(() => shop.kill());
 
+  it('stands beside the page for operators', async () => {
+    expect((await fetch(`${shop.url}/operate/keys`)).status).toBe(200);
+  });
+
   it.each(steps)('fits the answer to %s', async (_what, sent, status, refused) => {
     expect(await new ExchangeCheck(document).send(shop.url, sent)).toEqual({ status, request: refused, answer: [] });
   });

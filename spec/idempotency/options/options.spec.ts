@@ -56,6 +56,7 @@ const table: Record<keyof IdempotencyOptions, [expects: string, accepted: unknow
   maxRequestBytes: [COUNT, [1, 2 ** 40], [0, -1, '10mb', Infinity]],
   maxResponseBytes: [COUNT, [1, 63_963_136], [0, 1.5, NaN]],
   onEvent: [FUNCTION, [() => undefined], [{}, 'log']],
+  telemetry: ['true or false, or an object', [true, { meter: undefined }], ['yes', 1]],
 };
 
 const names = Object.keys(table) as (keyof IdempotencyOptions)[];
