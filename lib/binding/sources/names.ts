@@ -59,6 +59,9 @@ export const query: ValueSource = {
   },
 };
 
+/** The query that was read last: a handler may ask for many values of it, one by one. */
+let last: { readonly url: string; readonly limit: number; readonly pairs: readonly Pair[] } | undefined;
+
 /**
  * Reads the query from the URL: the form of `req.query` depends on the application's query parser.
  * @throws a 414 problem for too many parameters.
@@ -67,8 +70,11 @@ function queryOf({ req: { url }, endpoint }: BinderContext): readonly Pair[] {
   const limit = endpoint.options.limits.fields;
   const mark = url.indexOf('?');
   if (mark < 0) return [];
+  if (last?.url === url && last.limit === limit) return last.pairs;
   try {
-    return readPairs(url.slice(mark + 1), limit);
+    const pairs = readPairs(url.slice(mark + 1), limit);
+    last = { url, limit, pairs };
+    return pairs;
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'body-too-large') throw error;
     throw new Problem('query-too-large', `There are more than ${limit} query parameters.`, { cause: error });

@@ -56,7 +56,7 @@ describe('a bounded, quick answer', () => {
     ],
     ['JSON that is 500,000 arrays deep', { json: '['.repeat(500_000) + ']'.repeat(500_000) }, [400]],
     ['JSON with 100,000 objects in each other', { json: `${'{"t":'.repeat(100_000)}1${'}'.repeat(100_000)}` }, [400]],
-    ['JSON text 500,000 arrays deep in a form', { form: `t=${'['.repeat(500_000)}` }, [400]],
+    ['JSON text 500,000 arrays deep in a form', { form: `t=${'['.repeat(500_000)}` }, [200, 400]],
     ['numbers of 450,000 digits', { json: `{"n":${'9'.repeat(450_000)},"price":${'9'.repeat(450_000)}}` }, [400]],
     ['1e999999999', { json: '{"n":1e999999999,"price":1e999999999}' }, [400]],
     ['90,000 unknown JSON fields', { json: `{${repeat(90_000, index => `"${index}":1,`)}"name":"x"}` }, [200]],

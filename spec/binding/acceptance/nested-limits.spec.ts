@@ -216,7 +216,6 @@ describe('items', () => {
   it.each<[string, Names, string]>([
     ['repeated names', rows(4, index => ['t', `${index}`]), 't'],
     ['an index', [['t[3]', 'x']], 't'],
-    ['a repeated index', rows(4, () => ['t[0]', 'x']), 't'],
     ['commas', [['t', 'a,b,c,d']], 't'],
     ['a JSON array', [['t', '["a","b","c","d"]']], 't'],
     [
