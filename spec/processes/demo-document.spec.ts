@@ -73,7 +73,7 @@ const steps: readonly Step[] = [
     'an upload that is too large',
     { path: documents, headers: key('i'), body: form({ title: 'x', file: new Blob([new Uint8Array(11_000_000)]) }) },
     413,
-    ['body/file: must NOT have more than 10485760 characters'],
+    [],
   ],
   [
     'JSON where a form is expected',
@@ -133,7 +133,11 @@ describe('the document of the demo', () => {
       text => text.replaceAll('"in":"header","required":true', '"in":"header","required":false'),
       'no key: refused',
     ],
-    ['another status', text => text.replaceAll(/"(2XX|201)":{/g, '"204":{'), 'an order: status 201 is not described'],
+    [
+      'other statuses',
+      text => text.replaceAll('"default":{"desc', '"299":{"desc'),
+      'an order: status 201 is not described',
+    ],
     [
       'another content type',
       text => text.replaceAll('application/problem+json', 'application/json'),
