@@ -35,13 +35,9 @@ app.post(
   }),
 );
 
-// Answers what bindonce refuses, and errors with `status` and `expose` such as the declined card.
+// Answers what bindonce refuses, errors with `status` and `expose` such as the declined card, and all others with 500,
+// whose message is printed and not sent. The handler has run, so a retry gets that again, and does not run.
 app.use(problemDetails());
-// All others. The handler has run, so this is its response: a retry gets it again, and does not run.
-app.use((error, _req, res, _next) => {
-  console.error(error);
-  res.status(500).json({ error: 'The payment failed. Ask before you pay again.' });
-});
 
 const server = app.listen(Number(process.env.PORT || 3000), '127.0.0.1', () => {
   console.log(`Listening on http://127.0.0.1:${server.address().port}`);

@@ -52,7 +52,7 @@ describe('a Redis Cluster', () => {
       expect(await asked).toEqual(['running']);
       expect(await leases.complete(key, 'a', LONG)).toBe(true);
       expect(await leases.acquire(key, 'b', LONG)).toEqual({ kind: 'done', token: 'a' });
-      expect(await target.ask('GET', `keyv:bindonce:1::lease:${key}`)).toBe('d:a');
+      expect(await target.ask('GET', `keyv:bindonce:1::lease:${key}`)).toBe('d:0:1:a');
       await store.disconnect();
     });
   });
