@@ -6,17 +6,15 @@ export const RUN_COLUMNS = 'cache_key, token, state, method, path, created, ends
 /**
  * Makes the SQL that lists runs, the newest first, one more than asked for.
  * @param runs a table or subquery with {@link RUN_COLUMNS}, `key_hash` and `caller_hash`.
- * @param parameter names a parameter: `?1` or `$1`.
- * @param first the number of the first parameter.
+ * @param parameter names a parameter by its place: `?` or `$1`.
  */
 export function listing(
   query: RunQuery,
   runs: string,
   parameter: (position: number) => string,
-  first = 1,
 ): { readonly text: string; readonly values: (string | number)[] } {
   const values: (string | number)[] = [];
-  const add = (value: string | number): string => parameter(first - 1 + values.push(value));
+  const add = (value: string | number): string => parameter(values.push(value));
   const conditions = ['cache_key IS NOT NULL'];
   for (const [column, value] of [
     ['state', query.state],

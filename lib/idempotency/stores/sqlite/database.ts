@@ -29,11 +29,13 @@ const SWEEP_DELAY = 60_000;
 /** Rows that are deleted at once. */
 const SWEEP_BATCH = 500;
 
+/** Parameters have no numbers: better-sqlite3 takes `?1` for a name. */
 const SWEEPS = [
   `DELETE FROM bindonce_1_runs WHERE key IN (
-    SELECT key FROM bindonce_1_runs WHERE expires <= ?1 AND unknown_until <= ?1 LIMIT ${SWEEP_BATCH})`,
+    SELECT key FROM bindonce_1_runs, (SELECT ? AS now) WHERE expires <= now AND unknown_until <= now
+    LIMIT ${SWEEP_BATCH})`,
   `DELETE FROM bindonce_1_responses WHERE rowid IN (
-    SELECT rowid FROM bindonce_1_responses WHERE expires <= ?1 LIMIT ${SWEEP_BATCH})`,
+    SELECT rowid FROM bindonce_1_responses WHERE expires <= ? LIMIT ${SWEEP_BATCH})`,
 ];
 
 const SCHEMA = `

@@ -88,12 +88,12 @@ class SqliteLeases implements LeaseStore {
   }
 
   async list(query: RunQuery): Promise<RunPage> {
-    const { text, values } = listing(query, RUNS, position => `?${position}`, 2);
+    const { text, values } = listing(query, RUNS, () => '?');
     return listed(await this.database.take(() => this.database.all(text, Date.now(), ...values)), query);
   }
 
   async get(key: string): Promise<RunRecord | undefined> {
-    const sql = `SELECT ${RUN_COLUMNS} FROM (${RUNS}) AS listed WHERE key = ?2 AND cache_key IS NOT NULL`;
+    const sql = `SELECT ${RUN_COLUMNS} FROM (${RUNS}) AS listed WHERE key = ? AND cache_key IS NOT NULL`;
     const row = await this.database.take(() => this.database.get(sql, Date.now(), key));
     return row === undefined ? undefined : runOf(row);
   }
@@ -135,12 +135,12 @@ class SqliteLeases implements LeaseStore {
   }
 }
 
-/** The runs that have not expired at ?1; without facts, as of a purge, they are not listed. */
+/** The runs that have not expired at the time given; without facts, as of a purge, they are not listed. */
 const RUNS = `SELECT key, iif(method IS NULL, NULL, key) AS cache_key, token,
   method, path, created, key_hash, caller_hash, status,
-  CASE WHEN done THEN 'done' WHEN expires > ?1 THEN 'running' ELSE 'unknown' END AS state,
-  CASE WHEN done OR expires > ?1 THEN expires ELSE unknown_until END AS ends
-FROM bindonce_1_runs WHERE max(expires, unknown_until) > ?1`;
+  CASE WHEN done THEN 'done' WHEN expires > now THEN 'running' ELSE 'unknown' END AS state,
+  CASE WHEN done OR expires > now THEN expires ELSE unknown_until END AS ends
+FROM bindonce_1_runs, (SELECT ? AS now) WHERE max(expires, unknown_until) > now`;
 
 class SqliteResponses implements ResponseStore {
   constructor(private readonly database: Database) {}
