@@ -49,8 +49,7 @@ CREATE TABLE ${responses} (
   expires timestamptz NOT NULL,
   PRIMARY KEY (key, token)
 );
-CREATE INDEX ON ${responses} (expires);
-INSERT INTO ${responses} VALUES ('', 'salt', gen_random_uuid(), 'infinity');`;
+CREATE INDEX ON ${responses} (expires);`;
 
 /**
  * Makes the steps on PostgreSQL, each one statement and so one atomic step. $1 is the key, $2 the token, $3
@@ -139,7 +138,13 @@ SELECT true AS answer FROM written UNION ALL SELECT false FROM seen WHERE NOT is
 ) ${answer}`,
     didNotRun: `${own(isUnknown)}, ${gone} ${answer}`,
 
-    salt: `SELECT response FROM ${responses} WHERE key = '' AND token = 'salt'`,
+    /** Makes the salt where there is none, also after the tables were emptied; no row if another makes it just now. */
+    salt: `
+WITH made AS (
+  INSERT INTO ${responses} (key, token, response, expires) VALUES ('', 'salt', gen_random_uuid(), 'infinity')
+  ON CONFLICT DO NOTHING RETURNING response
+)
+SELECT response FROM made UNION ALL SELECT response FROM ${responses} WHERE key = '' AND token = 'salt'`,
 
     read: `SELECT response FROM ${responses} WHERE key = $1::bytea AND token = $2::text AND expires > now()`,
 

@@ -208,8 +208,7 @@ class PostgresLeases implements LeaseStore {
   }
 
   async salt(): Promise<string> {
-    const [row] = await this.database.run('salt', []);
-    return (row as { readonly response: string }).response;
+    return (await this.database.answer<{ readonly response: string; readonly locked?: boolean }>('salt', [])).response;
   }
 
   async list(query: RunQuery): Promise<RunPage> {

@@ -50,8 +50,7 @@ CREATE INDEX IF NOT EXISTS bindonce_1_runs_key_hash ON bindonce_1_runs (key_hash
 CREATE TABLE IF NOT EXISTS bindonce_1_responses (
   key TEXT, token TEXT, response TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (key, token)
 );
-CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);
-INSERT OR IGNORE INTO bindonce_1_responses VALUES ('', 'salt', lower(hex(randomblob(16))), 9e15);`;
+CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);`;
 
 /**
  * Opens a path, or takes a database of the application.

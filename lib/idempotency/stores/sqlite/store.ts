@@ -80,11 +80,12 @@ class SqliteLeases implements LeaseStore {
   }
 
   salt(): Awaitable<string> {
-    const sql = "SELECT response FROM bindonce_1_responses WHERE key = '' AND token = 'salt'";
-    return after(
-      this.database.take(() => this.database.get(sql)),
-      row => (row as { readonly response: string }).response,
-    );
+    const make = "INSERT OR IGNORE INTO bindonce_1_responses VALUES ('', 'salt', lower(hex(randomblob(16))), 9e15)";
+    const read = "SELECT response FROM bindonce_1_responses WHERE key = '' AND token = 'salt'";
+    return this.database.take(() => {
+      this.database.run(make);
+      return (this.database.get(read) as { readonly response: string }).response;
+    });
   }
 
   async list(query: RunQuery): Promise<RunPage> {

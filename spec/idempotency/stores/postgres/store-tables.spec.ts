@@ -65,6 +65,17 @@ describe('the tables of postgresStore()', () => {
     ]);
   });
 
+  it('have a salt again after they were emptied', async () => {
+    const pool = poolOn(await freshDatabase());
+    const { leases } = postgresStore(pool);
+    const salt = await leases.salt?.();
+    await pool.query('TRUNCATE bindonce_1_responses');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => leases.salt?.()));
+    expect(new Set(answers).size).toBe(1);
+    expect(answers[0]).toMatch(/^[\da-f-]{36}$/);
+    expect(answers).not.toContain(salt);
+  });
+
   it('are made again after they were dropped', async () => {
     const pool = poolOn(await freshDatabase());
     const { leases } = postgresStore(pool);
