@@ -8,7 +8,10 @@ function happened({ state, status, created, ends }) {
   const came = `The request came at ${at(created)}.`;
   if (state === 'running') return `${came} Its handler runs. If its process dies, the lease ends at ${at(ends)}.`;
   if (state === 'unknown')
-    return `${came} Its process ended, or lost the store, before it said what it did. Every retry gets 409 until you settle it, at the latest until ${at(ends)}.`;
+    return (
+      `${came} Its process ended, or lost the store, before it said what it did. ` +
+      `Every retry gets 409 until you settle it, at the latest until ${at(ends)}.`
+    );
   if (status === undefined)
     return `${came} It ran, and there is no response to replay. Every retry gets 409 until ${at(ends)}.`;
   return `${came} It ran and answered ${status}. Retries get this response until ${at(ends)}.`;
@@ -27,7 +30,8 @@ function actionsOn({ state, cacheKey }) {
     return [
       [
         'Purge',
-        'The stored response and the record of this run are removed. The next request with this key RUNS THE HANDLER AGAIN. Purge only if you know that the run did nothing.',
+        'The stored response and the record of this run are removed. The next request with this key RUNS THE HANDLER ' +
+          'AGAIN. Purge only if you know that the run did nothing.',
         { path, method: 'DELETE' },
       ],
     ];
