@@ -43,12 +43,12 @@ function claimValue(value: unknown, takesArray: boolean): unknown {
 
 /** Reads a claim. Each element of an array is one value; only a single text may hold several values. */
 function readClaim(value: unknown, member: SourceProperty, at: Location): unknown {
-  const { codec, required } = member;
+  const { codec } = member;
   if (isReadAsJson(value, codec))
     return readOptionalJson(member, isCollection(codec) && value !== null ? [value].flat() : value, at.asJson());
   const texts = [value].flat().map(String);
   const areItems = Array.isArray(value) && isCollection(codec);
-  return readNames(codec, areItems ? NameTree.ofItems(texts) : new NameTree(texts), at, required);
+  return readNames(member, NameTree.of(texts, areItems), at);
 }
 
 /** Returns true if a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */

@@ -12,13 +12,13 @@ export const header: ValueSource = {
   missing: 'This header is missing from the request.',
   read(context, members, values) {
     for (const member of members) {
-      const { name, anyCase, codec, required } = member;
+      const { name, anyCase } = member;
       const lines = headerLines(anyCase, context.req);
       if (lines)
         context.put(
           values,
           member,
-          readNames(codec, new NameTree(lines.map(inUtf8)), context.locationOf('header', name), required),
+          readNames(member, NameTree.of(lines.map(inUtf8)), context.locationOf('header', name)),
         );
     }
   },
@@ -47,14 +47,10 @@ export const cookie: ValueSource = {
     const { cookie: line = '' } = context.req.headers;
     const cookies = parse(inUtf8(line), { decode: cookieText });
     for (const member of members) {
-      const { name, codec, required, spec } = member;
+      const { name, spec } = member;
       const value = spec.signed ? signedText(context.req, name) : ownValue(cookies, name);
       if (typeof value === 'string')
-        context.put(
-          values,
-          member,
-          readNames(codec, new NameTree([value]), context.locationOf('cookie', name), required),
-        );
+        context.put(values, member, readNames(member, NameTree.of([value]), context.locationOf('cookie', name)));
     }
   },
 };

@@ -3,14 +3,12 @@ import { Problem } from '../../problems/problem';
 import type { BinderContext, ValueSource } from '../input/binder-context';
 import type { SourceProperty } from '../plan/source-properties';
 import { convertedText } from '../reading/json-text';
-import { INVALID } from '../reading/location';
-import { firstPart, NameTree, type Sent } from '../reading/name-tree';
+import { JsonPart, NameTree, partsOf, UNREADABLE, type SentName } from '../reading/name-tree';
 import { notNull } from '../types/codec';
 import { failUnknown } from '../types/read-json';
 import { isSent, readNames } from '../types/read-names';
 
-/** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
-type SentPair = readonly [name: string, value: Sent, mark?: Pair[2], file?: string];
+type SentPair = Pair | readonly [name: string, file: Express.Multer.File, mark?: undefined];
 
 type Named = 'form' | 'route' | 'query';
 
@@ -46,8 +44,8 @@ function readSegments(member: SourceProperty, segments: readonly string[], conte
   const at = context.locationOf('route', member.name);
   const type = notNull(member.codec);
   const takesItems = type.kind === 'list' || (type.kind === 'schema' && type.json.takes.has('array'));
-  const tree = takesItems ? NameTree.ofItems(segments) : new NameTree([segments.join('/')]);
-  return readNames(member.codec, tree, at, member.required);
+  const tree = takesItems ? NameTree.of(segments, true) : NameTree.of([segments.join('/')]);
+  return readNames(member, tree, at);
 }
 
 /** Query parameters; names are case-insensitive. */
@@ -90,52 +88,31 @@ function readByName(
   values: unknown[],
 ): void {
   const { options, plan } = context.endpoint;
-  const { depth } = options.limits;
   // A route has the parameters that its path declares, and one value is read without a dto.
   const refusesUnknown = options.unknownNames === 'refuse' && source !== 'route' && plan !== undefined;
-  const takesAll = refusesUnknown || members.some(({ isRoot }) => isRoot);
-  if (pairs.length === 0 && !takesAll) return;
-  const root = new NameTree();
-  let undecodable: Set<string> | undefined;
-  for (const [name, value, mark] of pairs)
-    if (mark === 'unreadable') (undecodable ??= new Set()).add(refuseUndecodable(source, name, context));
-    // A level takes at least two characters.
-    else if (name.length > 2 * depth && name.split(/[.[]/, depth + 2).length > depth + 1)
-      refuseLevels(source, name, context);
-    else if (takesAll || isDeclared(members, name)) root.add(name, value);
+  if (pairs.length === 0 && !refusesUnknown && !members.some(({ isRoot }) => isRoot)) return;
+  const sent: SentName[] = [];
+  for (const [name, value, mark] of pairs) {
+    const parts = partsOf(name);
+    if (mark === 'unreadable') {
+      // Also under an unknown name: decoded, it might be a declared one.
+      const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
+      context.locationOf(source, name).fail('invalid', detail);
+      sent.push({ name, parts, value: UNREADABLE, taken: true });
+    } else if (parts.length > options.limits.depth + 1) {
+      // Also an undeclared one: no client sends it by mistake.
+      const { depth: limit } = options.limits;
+      context.locationOf(source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
+    } else if (parts.length > 0)
+      sent.push({ name, parts, value: mark === 'json' && value.trim() !== '' ? new JsonPart(value) : value });
+  }
+  const root = new NameTree(sent);
   for (const member of members) {
-    const { index, codec, required, name, isRoot } = member;
-    // Such a value was sent: the property is not missing in another source.
-    if (undecodable?.has(firstPart(name)) && !isRoot) values[index] = INVALID;
-    const tree = isRoot ? root : root.take(name);
+    const { codec, name, isRoot } = member;
+    const tree = isRoot ? root : root.at(name);
     const at = context.locationOf(source, name);
-    // An undeclared name below is no value of this one.
-    if (!tree || !(isRoot || isSent(codec, tree, at))) continue;
-    // A required object that takes all names exists even if none of them was sent.
-    context.put(values, member, readNames(codec, tree, at, required));
+    // An undeclared name below is no value of this one. A required object that takes all names exists without any.
+    if (tree && (isRoot || isSent(codec, tree, at))) context.put(values, member, readNames(member, tree, at));
   }
   if (refusesUnknown) for (const name of root.others()) failUnknown(context.locationOf(source, name));
-}
-
-/** Returns false for a name that surely is of no property: it needs no place in a tree. */
-function isDeclared(members: readonly SourceProperty[], name: string): boolean {
-  const first = firstPart(name);
-  return members.some(member => member.anyCase.startsWith(first));
-}
-
-/**
- * Refuses a name or value that cannot be decoded, even under an unknown name: decoded, it might be a declared one.
- * @returns the name of the property that it is meant for.
- */
-function refuseUndecodable(source: Named, name: string, context: BinderContext): string {
-  const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
-  context.locationOf(source, name).fail('invalid', detail);
-  context.noted.closeLast();
-  return firstPart(name);
-}
-
-/** Refuses a name of too many levels, even an undeclared one: no client sends one by mistake. */
-function refuseLevels(source: Named, name: string, context: BinderContext): void {
-  const { depth: limit } = context.endpoint.options.limits;
-  context.locationOf(source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
 }

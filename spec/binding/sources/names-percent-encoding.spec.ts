@@ -37,7 +37,7 @@ it.each<[string, string, string]>([
 
 it.each<[string, AnyType, string]>([
   ['text', dto({ a: string }), 'a=%E9'],
-  ['text of another case, sent twice', dto({ a: string }), 'A=%E9&a=%E9'],
+  ['text of another case', dto({ a: string }), 'A=%E9'],
   ['a number', dto({ a: int }), 'a=1%'],
   ['a list', dto({ a: list(string) }), 'a[0]=%E9'],
   ['a schema', dto({ a: z.string() }), 'a=%E9'],
@@ -83,12 +83,12 @@ it('a dto that takes nothing from the query does not look at it', async () => {
   expect((await bind(Body, { form: 'a=1', path: '/?a=%E9' }, urlEncoded)).dto).toEqual({ all: { a: '1' } });
 });
 
-it('values without an index come first: those of the name itself, then those of the name with brackets', async () => {
+it('values without an index come in the order that they were sent in, each after all before it', async () => {
   for (const [text, t] of [
-    ['t[]=b&t=c', ['c', 'b']],
+    ['t[]=b&t=c', ['b', 'c']],
     ['t=c&t[]=b', ['c', 'b']],
-    ['t[]=1&T=2&t[]=3&t=4', ['2', '4', '1', '3']],
-    ['t[1]=4&t[]=b&t[0]=3&t=c', ['c', 'b', '3', '4']],
+    ['t[]=1&T=2&t[]=3&t=4', ['1', '2', '3', '4']],
+    ['t[1]=4&t[]=b&t[0]=3&t=c', ['3', '4', 'b', 'c']],
   ] as const) {
     expect((await bind(Query, { method: 'GET', path: `/?${text}` })).dto).toEqual({ t });
     expect((await bind(Nested, { path: `/?${text}`, form: text }, urlEncoded)).dto).toEqual({
