@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../../basics/awaitable';
+import type { Awaitable } from '../../basics/awaitable';
 import { decodedText, uncompressed } from '../../body/content/decode';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
@@ -70,7 +70,7 @@ export function readBody(
   if (isMultipart && isUntouched(req)) return streamForm(incoming);
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
   const limit = isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
-  return after(receive(req, res, limit), received => bodyIn(received, incoming));
+  return receiveBody(incoming, limit);
 }
 
 /** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
@@ -116,23 +116,21 @@ function notAccepted({ type }: MediaType, accepted: readonly string[]): Problem 
   return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, { headers });
 }
 
-/** Makes the body for the dto out of what was received. */
-function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
-  const { kind, use } = incoming;
+/** Receives the body, and makes of it what the dto can use. */
+async function receiveBody(incoming: Incoming, limit: number): Promise<Body> {
+  const { req, res, kind, use } = incoming;
+  const received = await receive(req, res, limit);
   if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0)) return NONE;
-  if (use.text) return textBody(received, incoming);
-  if (!accepts(incoming, kind)) throw unsupported(incoming);
-  if (kind !== 'json') return after(formIn(received, incoming), form => ({ kind: 'form', form }));
+  const isAccepted = accepts(incoming, kind);
+  if (use.text) {
+    const text = await textIn(received, incoming);
+    return { kind: 'text', text, form: isAccepted && kind !== 'json' ? await formIn(received, incoming) : undefined };
+  }
+  if (!isAccepted) throw unsupported(incoming);
+  if (kind !== 'json') return { kind: 'form', form: await formIn(received, incoming) };
   // Text that an earlier parser has left is that of the body; anything else is the value that it has made of it.
   if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
-  return after(textIn(received, incoming), text => jsonIn(text, use));
-}
-
-/** Reads the text of the body for `plainText()`, and the form, too, if the body is one. */
-async function textBody(received: Received, incoming: Incoming): Promise<Body> {
-  const text = await textIn(received, incoming);
-  const isForm = incoming.kind !== 'json' && accepts(incoming, incoming.kind);
-  return { kind: 'text', text, form: isForm ? await formIn(received, incoming) : undefined };
+  return jsonIn(await textIn(received, incoming), use);
 }
 
 /** Reads the text of a JSON body. @throws a 400 problem */
@@ -147,14 +145,14 @@ export function jsonIn(text: string, use: BodyUse): Body {
 }
 
 /** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
-function textIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<string> {
+async function textIn(received: Received, { mediaType, options: { limits } }: Incoming): Promise<string> {
   switch (received.kind) {
     case 'none':
       return '';
-    case 'bytes':
-      return after(received.bytes.all(), bytes =>
-        after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => decodedText(decoded, mediaType)),
-      );
+    case 'bytes': {
+      const bytes = await received.bytes.all();
+      return decodedText(await uncompressed(bytes, received.coding, limits.bodyBytes), mediaType);
+    }
     case 'parsed':
       // Some parsers leave the byte order mark, which `decodedText` drops, too.
       if (typeof received.body === 'string') return received.body.replace(/^\ufeff/, '');
@@ -198,14 +196,13 @@ async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncG
 }
 
 /** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */
-function formIn(received: Received, incoming: Incoming): Awaitable<Form> {
+async function formIn(received: Received, incoming: Incoming): Promise<Form> {
   const { req, kind, options } = incoming;
   const { fields } = options.limits;
   if (received.kind === 'none') return { fields: [], files: [] };
   if (received.kind === 'parsed' && typeof received.body !== 'string')
     return { fields: boundedPairs(received.body, fields), files: kind === 'multipart' ? received.files : [] };
-  if (kind !== 'multipart')
-    return after(textIn(received, incoming), text => ({ fields: readPairs(text, fields), files: [] }));
+  if (kind !== 'multipart') return { fields: readPairs(await textIn(received, incoming), fields), files: [] };
   if (received.kind === 'parsed') throw formLeftAsText();
   return readUpload(incoming, formOptions => readForm(received.bytes.pieces(), req, formOptions));
 }

@@ -121,11 +121,6 @@ export class NameTree {
     return /^\d*$/.test(this.key);
   }
 
-  /** True for an item with a value of its own, or of an item in it. */
-  private get holdsItem(): boolean {
-    return this.isItem && (this.values.length > 0 || this.below().some(one => one.holdsItem));
-  }
-
   /** True if nothing but items is below. */
   get isArray(): boolean {
     return !this.isLeaf && this.below().every(one => one.isItem);
@@ -134,7 +129,7 @@ export class NameTree {
   /** The text, if that is all that was sent under the name and its items; undefined for more, and for a file. */
   get onlyText(): string | undefined {
     const [only, ...more] = this.values;
-    const isMore = more.length > 0 || this.below().some(one => one.holdsItem);
+    const isMore = more.length > 0 || this.below().some(one => one.values.length > 0 && one.isItem);
     return isMore || typeof only !== 'string' ? undefined : only;
   }
 

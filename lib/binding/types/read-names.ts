@@ -45,11 +45,8 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
     case 'union':
     case 'record':
       if (hasFile(values)) return failFile(at);
-      if (!isSentBelow(codec, tree, at)) {
-        if (values.length > 0) return !required && tree.isBlank ? undefined : jsonOf(codec, values, at);
-        if (!required) return undefined;
-      }
-      return readBelow(codec, tree, at);
+      if ((required && values.length === 0) || isSentBelow(codec, tree, at)) return readBelow(codec, tree, at);
+      return values.length === 0 || (!required && tree.isBlank) ? undefined : jsonOf(codec, values, at);
   }
 }
 
@@ -98,9 +95,9 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
   if (items === INVALID) return INVALID;
   if (hasNameless(item, tree)) return tree.failNameless(at);
   if (!required && (tree.isBlank || items.length === 0)) return undefined;
-  // One text may hold several items.
+  // One text may hold several items, if no other item was sent.
   const text = tree.onlyText;
-  if (text !== undefined) {
+  if (text !== undefined && !tree.below().some(one => one.isItem && isSent(item, one, at))) {
     const json = jsonLike(text);
     if (json !== undefined) return readJson(codec, Array.isArray(json) ? json : [json], at.asJson());
     if (item.kind === 'object' || item.kind === 'union' || item.kind === 'record')
@@ -122,9 +119,11 @@ function readItem(codec: Codec, tree: NameTree | undefined, at: Location): unkno
 /** Returns true if names below a list do not say which item they belong to. Undeclared ones do not count. */
 function hasNameless(item: Codec, tree: NameTree): boolean {
   const others = tree.below().filter(one => !one.isItem);
+  if (others.length === 0 || !isReadByName(item)) return false;
   const objects = objectsOf(item);
-  if (objects.length === 0) return isReadByName(item) && others.length > 0;
-  return objects.some(({ fields }) => [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName))));
+  const isOwn = (one: NameTree): boolean =>
+    objects.some(({ fields }) => fields.some(({ bindName }) => one.at(bindName)));
+  return objects.length === 0 || [tree, ...others].some(isOwn);
 }
 
 /** Returns true if a value was sent, as one text or file or under names below. */

@@ -8,7 +8,7 @@ function tree(...names: string[]): NameTree {
   return new NameTree(names.map((name, index) => ({ name, parts: partsOf(name), value: String(index) })));
 }
 const failures = new Failures(resolveLimits({ items: 5 }));
-const location = Location.at(failures, 'query', 't');
+const location = Location.of(failures, 'query', 't');
 afterEach(() => {
   failures.list.length = 0;
 });
