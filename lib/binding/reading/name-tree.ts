@@ -38,25 +38,30 @@ export const firstPart = (name: string): string => (partsOf(name)[0] ?? '').toLo
 /** What was sent under one name and below it: `items[0].sku` is `sku` below `0` below `items`, in any case. */
 export class NameTree {
   /** The values sent under the name itself. */
-  readonly values: readonly Sent[];
+  readonly values: Sent[] = [];
+  /** All that was sent here and below. */
+  private readonly sent: SentName[] = [];
   private children: ReadonlyMap<string, NameTree> | undefined;
 
   /**
-   * @param sent all that was sent here and below.
    * @param depth how many parts lead here.
    * @param key the last of these parts, as it was first sent; empty for an item without an index.
    */
   constructor(
-    private readonly sent: readonly SentName[],
     private readonly depth = 0,
     readonly key = '',
-  ) {
-    this.values = sent.filter(({ parts }) => parts.length === depth).map(({ value }) => value);
-  }
+  ) {}
 
   /** Makes the tree of one name. @param areItems true if each value is an item of a collection, whatever its text. */
   static of(values: readonly Sent[], areItems = false): NameTree {
-    return new NameTree(values.map(value => ({ name: '', parts: areItems ? [''] : [], value })));
+    const tree = new NameTree();
+    for (const value of values) tree.add({ name: '', parts: areItems ? [''] : [], value });
+    return tree;
+  }
+
+  add(one: SentName): void {
+    this.sent.push(one);
+    if (one.parts.length === this.depth) this.values.push(one.value);
   }
 
   /** True if no name continues here. */
@@ -64,36 +69,34 @@ export class NameTree {
     return this.values.length === this.sent.length;
   }
 
-  /**
-   * Returns the trees of the names that continue here.
-   * @param isExact true if names in another case are other names.
-   */
+  /** Returns the trees of the names that continue here. @param isExact true if another case is another name. */
   below(isExact = false): readonly NameTree[] {
-    return [...(isExact ? this.grouped(part => part) : this.inAnyCase).values()];
+    return this.isLeaf ? [] : [...(isExact ? this.grouped(true) : this.inAnyCase()).values()];
   }
 
-  private get inAnyCase(): ReadonlyMap<string, NameTree> {
-    return (this.children ??= this.grouped(part => part.toLowerCase()));
+  private inAnyCase(): ReadonlyMap<string, NameTree> {
+    return (this.children ??= this.grouped(false));
   }
 
-  private grouped(keyOf: (part: string) => string): ReadonlyMap<string, NameTree> {
-    const groups = new Map<string, [part: string, sent: SentName[]]>();
+  private grouped(isExact: boolean): ReadonlyMap<string, NameTree> {
+    const groups = new Map<string, NameTree>();
     for (const one of this.sent) {
       const part = one.parts[this.depth];
       if (part === undefined) continue;
-      const key = keyOf(part);
-      const group = groups.get(key);
-      if (group) group[1].push(one);
-      else groups.set(key, [part, [one]]);
+      const key = isExact ? part : part.toLowerCase();
+      let below = groups.get(key);
+      if (!below) groups.set(key, (below = new NameTree(this.depth + 1, part)));
+      below.add(one);
     }
-    return new Map(Array.from(groups, ([key, [part, sent]]) => [key, new NameTree(sent, this.depth + 1, part)]));
+    return groups;
   }
 
   /** Returns the tree below a name, which may have several parts. */
   at(name: string): NameTree | undefined {
     if (this.isLeaf) return undefined;
-    const below = this.inAnyCase.get(name.toLowerCase());
-    return below ?? partsOf(name).reduce<NameTree | undefined>((t, part) => t?.inAnyCase.get(part.toLowerCase()), this);
+    const below = this.inAnyCase().get(name.toLowerCase());
+    const parts = below ? [] : partsOf(name);
+    return below ?? parts.reduce<NameTree | undefined>((t, part) => t?.inAnyCase().get(part.toLowerCase()), this);
   }
 
   /** Notes that the values are those of a property. */
@@ -153,7 +156,9 @@ export class NameTree {
       const { [this.depth]: key = '', length } = one.parts;
       if (key === '') {
         if (length > this.depth + 1) return this.failNameless(at);
-        items.push([next++, new NameTree([one], length)]);
+        const item = new NameTree(length);
+        item.add(one);
+        items.push([next++, item]);
       } else if (/^\d+$/.test(key) && !known.has(key)) {
         known.add(key);
         const index = Number(key);
@@ -163,7 +168,7 @@ export class NameTree {
           const detail = `The index ${index} is too high; ${limit} items are allowed.`;
           return at.fail('index-too-high', detail, { count: index, limit });
         }
-        const item = this.inAnyCase.get(key);
+        const item = this.inAnyCase().get(key);
         if (item) items.push([index, item]);
         next = Math.max(next, index + 1);
       }

@@ -4,7 +4,7 @@ import type { BinderContext, Put, ValueSource } from '../input/binder-context';
 import type { SourceProperty } from '../plan/source-properties';
 import { convertedText } from '../reading/json-text';
 import { Location } from '../reading/location';
-import { JsonPart, NameTree, partsOf, UNREADABLE, type SentName } from '../reading/name-tree';
+import { JsonPart, NameTree, partsOf, UNREADABLE } from '../reading/name-tree';
 import { notNull } from '../types/codec';
 import { failUnknown } from '../types/read-json';
 import { isSent, readNames } from '../types/read-names';
@@ -79,25 +79,28 @@ function readByName(
 ): void {
   const { noted, endpoint } = context;
   if (pairs.length === 0 && !properties.some(({ isRoot }) => isRoot)) return;
-  const at = (name: string): Location => Location.of(noted, source, name);
-  const names = pairs.flatMap(([name, value, mark]): SentName | [] => {
+  const { depth: limit } = endpoint.options.limits;
+  const root = new NameTree();
+  for (const [name, value, mark] of pairs) {
     const parts = partsOf(name);
-    const { depth: limit } = endpoint.options.limits;
-    // Both also under an undeclared name: decoded, it might be a declared one, and no client sends levels by mistake.
-    if (mark === 'unreadable')
-      at(name).fail('invalid', 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.');
-    else if (parts.length > limit + 1) at(name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
-    if (mark === 'unreadable') return { name, parts, value: UNREADABLE, taken: true };
-    if (parts.length > limit + 1 || name === '') return [];
-    return { name, parts, value: mark === 'json' && value.trim() !== '' ? new JsonPart(value) : value };
-  });
-  const root = new NameTree(names);
+    // Also under an undeclared name: decoded, it might be a declared one.
+    if (mark === 'unreadable') {
+      const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
+      Location.of(noted, source, name).fail('invalid', detail);
+      root.add({ name, parts, value: UNREADABLE, taken: true });
+    } else if (parts.length > limit + 1)
+      Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
+    else if (name !== '')
+      root.add({ name, parts, value: mark === 'json' && value.trim() !== '' ? new JsonPart(value) : value });
+  }
   for (const property of properties) {
     const { codec, name, isRoot } = property;
     const tree = isRoot ? root : root.at(name);
+    const at = Location.of(noted, source, name);
     // An undeclared name below is no value of this one. A required object that takes all names exists without any.
-    if (tree && (isRoot || isSent(codec, tree, at(name)))) put(property, readNames(property, tree, at(name)));
+    if (tree && (isRoot || isSent(codec, tree, at))) put(property, readNames(property, tree, at));
   }
   // A route has the parameters that its path declares.
-  if (noted.refusesUnknown && source !== 'route') for (const name of root.others()) failUnknown(at(name));
+  if (noted.refusesUnknown && source !== 'route')
+    for (const name of root.others()) failUnknown(Location.of(noted, source, name));
 }

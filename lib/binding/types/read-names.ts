@@ -1,7 +1,8 @@
 import { jsonInText, jsonLike, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type Sent } from '../reading/name-tree';
-import { isBlocked, isReadByName, notNull, objectsOf, type Codec, type ListCodec, type ScalarCodec } from './codec';
+import { isBlocked, isReadByName, notNull, objectsOf } from './codec';
+import type { Codec, FileCodec, ListCodec, ObjectCodec, RecordCodec, ScalarCodec, UnionCodec } from './codec';
 import { each, failNoFile, failNoTag, finished, readJson, readOptionalJson, recordOf, setField } from './read-json';
 import type { Expected } from './read-json';
 import { keepsRules } from './rules';
@@ -25,9 +26,7 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
     case 'scalar':
       if (values.length === 0 || (!required && only === '' && values.length === 1 && !codec.takesAnyText))
         return undefined;
-      if (hasFile(values)) return failFile(at);
-      if (values.length > 1 && !codec.isJoined) return at.failCount(values.length, codec.name);
-      return textOf(codec, joined(values), at);
+      return readTexts(codec, values, at);
     case 'file':
       return values.length === 0 || (!required && tree.isBlank) ? undefined : fileOf(values, at, codec);
     case 'nullable': {
@@ -44,9 +43,9 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
     case 'object':
     case 'union':
     case 'record':
-      if (hasFile(values)) return failFile(at);
+      if (values.some(isFile)) return readTexts(codec, values, at);
       if ((required && values.length === 0) || isSentBelow(codec, tree, at)) return readBelow(codec, tree, at);
-      return values.length === 0 || (!required && tree.isBlank) ? undefined : jsonOf(codec, values, at);
+      return values.length === 0 || (!required && tree.isBlank) ? undefined : readTexts(codec, values, at);
   }
 }
 
@@ -57,12 +56,10 @@ function asItems(codec: Codec, value: unknown): unknown {
   return type.kind === 'list' && value !== null && !Array.isArray(value) ? [value] : value;
 }
 
+type NamedCodec = ObjectCodec | UnionCodec | RecordCodec;
+
 /** Reads an object whose properties have names of their own. */
-function readBelow(
-  codec: Extract<Codec, { kind: 'object' | 'union' | 'record' }>,
-  tree: NameTree,
-  at: Location,
-): unknown {
+function readBelow(codec: NamedCodec, tree: NameTree, at: Location): unknown {
   switch (codec.kind) {
     case 'object': {
       if (at.isTooDeep()) return INVALID;
@@ -155,14 +152,9 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   }
 }
 
-const isFile = (sent: Sent): sent is Express.Multer.File => typeof sent === 'object' && !(sent instanceof JsonPart);
-const hasFile = (sent: readonly Sent[]): boolean => sent.some(isFile);
-const joined = (sent: readonly Sent[]): string =>
-  sent.map(one => (typeof one === 'object' && 'text' in one ? one.text : typeof one === 'string' ? one : '')).join(',');
+const isFile = (sent: Sent): boolean => typeof sent === 'object' && !(sent instanceof JsonPart);
 
-const failFile = (at: Location): typeof INVALID => at.fail('file-unexpected', 'Send text here, not a file.');
-
-function fileOf(sent: readonly Sent[], at: Location, codec: Extract<Codec, { kind: 'file' }>): unknown {
+function fileOf(sent: readonly Sent[], at: Location, codec: FileCodec): unknown {
   const count = sent.length;
   if (!sent.every(isFile)) return failNoFile(at);
   return count === 1
@@ -170,18 +162,20 @@ function fileOf(sent: readonly Sent[], at: Location, codec: Extract<Codec, { kin
     : at.fail('several-files', `There are ${count} files where one is expected.`, { count });
 }
 
-function jsonOf(codec: Codec, sent: readonly Sent[], at: Location): unknown {
-  if (sent.length > 1) return at.failCount(sent.length, 'JSON object');
-  return jsonInText(joined(sent), at, (value, inside) => readJson(codec, value, inside));
-}
-
-function textOf(codec: ScalarCodec, text: string, at: Location): unknown {
-  if (codec.text) {
+/** Reads one text, or several that are joined. The text of an object is its JSON. */
+function readTexts(codec: ScalarCodec | NamedCodec, sent: readonly Sent[], at: Location): unknown {
+  if (sent.some(isFile)) return at.fail('file-unexpected', 'Send text here, not a file.');
+  const isScalar = codec.kind === 'scalar';
+  if (sent.length > 1 && !(isScalar && codec.isJoined))
+    return at.failCount(sent.length, isScalar ? codec.name : 'JSON object');
+  const text = sent.map(one => (one instanceof JsonPart ? one.text : (one as string))).join(',');
+  if (isScalar && codec.text) {
     const read = codec.text(text);
     return read === undefined
       ? at.failValue(text, codec.name, undefined, codec.described)
       : keepsRules(codec, read, at);
   }
   // A converter reads JSON; text without brackets is a string of it.
-  return /^\s*[[{]/.test(text) ? jsonOf(codec, [text], at) : readJson(codec, text, at);
+  if (isScalar && !/^\s*[[{]/.test(text)) return readJson(codec, text, at);
+  return jsonInText(text, at, (value, inside) => readJson(codec, value, inside));
 }

@@ -5,7 +5,9 @@ import { NameTree, partsOf } from '../../../lib/binding/reading/name-tree';
 
 /** Names as they come, each with its place in the row as its value. */
 function tree(...names: string[]): NameTree {
-  return new NameTree(names.map((name, index) => ({ name, parts: partsOf(name), value: String(index) })));
+  const root = new NameTree();
+  for (const [index, name] of names.entries()) root.add({ name, parts: partsOf(name), value: String(index) });
+  return root;
 }
 const failures = new Failures(resolveLimits({ items: 5 }));
 const location = Location.of(failures, 'query', 't');
