@@ -38,7 +38,7 @@ function wakeAt(due: number): void {
   if (due >= wakesAt) return;
   wakesAt = due;
   clearTimeout(timer);
-  timer = setTimeout(wake, Math.ceil(due - performance.now())).unref();
+  timer = setTimeout(wake, Math.max(0, Math.ceil(due - performance.now()))).unref();
 }
 
 function wake(): void {
