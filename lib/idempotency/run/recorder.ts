@@ -1,19 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { types } from 'node:util';
 import { MAX_TIMER } from '../../options/check';
 import { HELD_END, reset, withoutClient } from '../../http/exchange-end';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { connectionOf, type Connection } from './connection';
-import { bytesOf, declareLength, Recording, setHead, type HeadersArgument, type TrailersArgument } from './recording';
+import { bytesOf, isChunk, Recording, type Chunk, type HeadersArgument, type TrailersArgument } from './recording';
 
-type Chunk = string | Uint8Array;
 type Callback = () => void;
 type Encoding = BufferEncoding | Callback;
-
-/** Bytes of the body that are kept, and milliseconds that a handler without a client may take. */
-type Limits = Pick<ResolvedOptions, 'maxResponseBytes' | 'leaseDuration' | 'cacheDuration'>;
 
 /** What is kept of a run: its response, or only the record that the handler has run; of one that failed, nothing. */
 export type Kept = RecordedResponse | 'record' | 'nothing';
@@ -31,7 +26,6 @@ type Recorded = ServerResponse & { [RECORDER]: Recorder; [HELD_END]?: true };
 export class Recorder {
   /** Resolves when the handler has ended its response, or has broken it off. */
   readonly ending: Promise<Kept>;
-  /** True once the handler has ended its response. */
   hasEnded = false;
   private isSent = false;
   readonly recording: Recording;
@@ -41,7 +35,6 @@ export class Recorder {
   /** The last bytes, which would complete the response. */
   private held: Chunk | undefined;
   private heldEncoding: BufferEncoding = 'utf8';
-  /** True once the client has left. */
   hasLeft = false;
   private timer: NodeJS.Timeout | undefined;
   /** The connection that the response was detached from when its client left. */
@@ -51,7 +44,7 @@ export class Recorder {
   constructor(
     private readonly req: IncomingMessage,
     private readonly res: ServerResponse,
-    private readonly limits: Limits,
+    private readonly limits: Pick<ResolvedOptions, 'maxResponseBytes' | 'leaseDuration' | 'cacheDuration'>,
   ) {
     this.ending = new Promise(resolve => {
       this.settle = resolve;
@@ -159,7 +152,7 @@ export class Recorder {
       // Node throws its own errors.
       if (recording.head || recorder.isSent || !(status >= 100 && status <= 999))
         return Reflect.apply(earlier.writeHead, this, [status, reason, headers]) as ServerResponse;
-      setHead(this, status, reason, headers);
+      recording.setHead(status, reason, headers);
       const head = recording.takeHead();
       earlier.writeHead.call(this, this.statusCode);
       recording.head = head;
@@ -237,7 +230,7 @@ export class Recorder {
   private holdEnd(last: Chunk | undefined, encoding: Encoding | undefined): void {
     const { recording } = this;
     const bytes = bytesOf(last, encoding);
-    if (!recording.head) declareLength(this.res, bytes.length);
+    if (!recording.head) recording.declareLength(bytes.length);
     this.beginHead();
     if (last !== undefined && !recording.isComplete()) {
       // Node sends text in one piece with the head.
@@ -305,6 +298,3 @@ export class Recorder {
 }
 
 const METHODS = Object.keys(Recorder.methods) as readonly (keyof typeof Recorder.methods)[];
-
-/** Returns true for what node accepts, which may be of another realm (Next.js runs routes in one, Jest runs tests). */
-const isChunk = (chunk: unknown): chunk is Chunk => typeof chunk === 'string' || types.isUint8Array(chunk);

@@ -165,7 +165,7 @@ export const running: readonly KeptPromise[] = [
     title: 'has the answer that has come meanwhile',
     mutant: {
       file: 'lib/idempotency/store-calls/store-call.ts',
-      find: 'setTimeout(setImmediate, ms, giveUp)',
+      find: 'setTimeout(setImmediate, Math.max(0, ms), giveUp)',
       replace: 'setTimeout(giveUp, ms)',
     },
   },
