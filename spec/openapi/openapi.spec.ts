@@ -197,19 +197,6 @@ describe('openapi()', () => {
     expect(Object.keys(responses['default']?.content ?? {})).toEqual(['application/problem+json', '*/*']);
   });
 
-  it('does not require the body of a GET that is a list: without one, it is empty', async () => {
-    const app = express();
-    const answer: RequestHandler = (req, res) => void res.json(req.dto);
-    app
-      .route('/')
-      .get(bindRequest(list(int)) as RequestHandler, answer)
-      .post(bindRequest(list(int)) as RequestHandler, answer);
-    const { get, post } = documentOf(app).paths['/'] as Record<string, Operation>;
-    expect([get?.requestBody?.required, post?.requestBody?.required]).toEqual([false, true]);
-    const statuses = await Promise.all(['GET', 'POST'].map(async method => (await ask(app, { method })).status));
-    expect(statuses).toEqual([200, 400]);
-  });
-
   it('asks for a JSON Schema where a Standard Schema offers none, and names the route', async () => {
     const Dto = dto({ a: field(v.object({ b: v.string() })) });
     await expect(operationOf(Dto)).rejects.toThrow(

@@ -90,13 +90,13 @@ function readByName(
     if (mark === 'unreadable') {
       const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
       Location.of(noted, source, name).fail('invalid', detail);
-      root.add({ name, parts: partsOf(name), value: UNREADABLE, taken: true });
+      if (name !== '') root.add({ name, parts: partsOf(name), value: UNREADABLE, taken: true });
       // A level takes at least two characters.
     } else if (name.length > 2 * limit && partsOf(name).length > limit + 1)
       Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
-    else if (takesAll || declared.has(firstPart(name))) {
+    else if (name !== '' && (takesAll || declared.has(firstPart(name)))) {
       const isJson = mark === 'json' && value.trim() !== '';
-      root.add({ name, parts: partsOf(name), value: isJson ? new JsonPart(value) : value, taken: name === '' });
+      root.add({ name, parts: partsOf(name), value: isJson ? new JsonPart(value) : value, taken: false });
     }
   }
   for (const property of properties) {
