@@ -221,6 +221,6 @@ function flatPairs(value: unknown, name = ''): Pair[] {
     if (name === '') return flatPairs(child, key);
     const item = Array.isArray(value) ? convertedText(child) : undefined;
     if (item === undefined) return flatPairs(child, `${name}[${key}]`);
-    return [[entries.length === 1 ? `${name}[]` : name, item]];
+    return [[entries.length === 1 ? `${name}[0]` : name, item]];
   });
 }

@@ -87,6 +87,15 @@ it.each<[string, string, AnyType, unknown]>([
     expect(await bound(Dto, sent)).toEqual(expected);
 });
 
+it('an index is a name of a record also behind a parser of forms', async () => {
+  const app = express();
+  app.use(express.urlencoded({ extended: true }));
+  app.post('/', bindRequest(Stock, { allowFormData: { urlEncoded: true } }), (req, res) => {
+    res.json(req.dto);
+  });
+  expect((await ask(app, { form: 'stock[0]=1' })).text).toBe('{"stock":{"0":1}}');
+});
+
 it.each<[string, AnyType, Sent, readonly string[]]>([
   ['a wrong value', Stock, { json: { stock: { red: 1, blue: 'x' } } }, [`stock.blue: The value "x" ${NOT_INT}`]],
   ['null', Stock, { json: { stock: { red: null } } }, [`stock.red: The value null ${NOT_INT}`]],
