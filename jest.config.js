@@ -37,7 +37,6 @@ const long = [
   'spec/package/declarations.spec.ts',
   'spec/package/exports.spec.ts',
   'spec/binding/acceptance/hostile.spec.ts',
-  'spec/binding/acceptance/nested-limits.spec.ts',
   'spec/binding/random',
   'spec/body/stream/holding-limited.spec.ts',
   'spec/processes/demo-app.spec.ts',

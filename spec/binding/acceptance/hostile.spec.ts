@@ -39,9 +39,9 @@ const repeat = (count: number, text: (index: number) => string): string =>
 describe('a bounded, quick answer', () => {
   it.each<[string, Sent, readonly number[]]>([
     ['an index of 4294967294 in a query', { path: '/?t[4294967294]=x' }, [400]],
-    ['an index of 4294967294 in a form', { form: [['t[4294967294]', 'x']] }, [400]],
-    ['an index of 4294967294 in a multipart form', { multipart: [['t[4294967294]', 'x']] }, [400]],
-    ['an index that nobody declared', { multipart: [['other[4294967294]', 'x']] }, [200]],
+    ['an index of 4294967294 in a form', { form: 't[4294967294]=x' }, [400]],
+    ['an index of 4294967294 in a multipart form', { multipart: 't[4294967294]=x' }, [400]],
+    ['an index that nobody declared', { multipart: 'other[4294967294]=x' }, [200]],
     ['an index of a thousand digits', { form: [[`t[${'9'.repeat(1_000)}]`, 'x']] }, [200, 400]],
     ['3,000 levels of [a] in a query', { path: `/?t${'[a]'.repeat(3_000)}=x` }, [200, 400]],
     ['10,000 levels of [a] in a form', { form: `t${'[a]'.repeat(10_000)}=x` }, [200, 400]],
@@ -79,17 +79,6 @@ describe('a bounded, quick answer', () => {
     const started = worked();
     expect((await bind(Tree, { method: 'GET', path: `/?${branches.join('&')}` })).status).toBe(400);
     expect(worked() - started).toBeLessThan(QUICK);
-  });
-
-  it.each([
-    ['names', '.b'],
-    ['indexes', '[0]'],
-  ])('2,000 levels of %s in one value that a schema reads', async (_what, level) => {
-    const app = express().get('/', (req, res) => {
-      res.json(queryValue(req, 'a', z.any()));
-    });
-    const { status, text } = await ask(app, { method: 'GET', path: `/?a[0]${level.repeat(2_000)}=1` });
-    expect([status, text]).toEqual([400, expect.stringContaining('more than 32 levels')]);
   });
 
   it.each([
@@ -204,7 +193,7 @@ describe('names that JavaScript objects know', () => {
     [
       'cookies and headers',
       name => ({
-        form: [['name', 'x']],
+        form: 'name=x',
         headers: { Cookie: `${name}=yes`, ...(/^[\w]+$/.test(name) && name !== '__proto__' && { [name]: 'yes' }) },
       }),
     ],
@@ -219,29 +208,13 @@ describe('names that JavaScript objects know', () => {
 
   it('can be declared, and are then found only where they were sent', async () => {
     class Odd extends dto({ constructor: optional(string), toString: optional(string), valueOf: optional(string) }) {}
-    for (const sent of [{}, { json: {} }, { form: [['x', '1']] as const }, { path: '/?x=1' }])
+    for (const sent of [{}, { json: {} }, { form: 'x=1' }, { path: '/?x=1' }])
       expect(Object.keys((await bind(Odd, sent, urlEncoded)).dto ?? { refused: 1 })).toEqual([]);
     expect(Object.entries((await bind(Odd, { json: '{"constructor":"a","toString":"b"}' })).dto ?? {})).toEqual([
       ['constructor', 'a'],
       ['toString', 'b'],
     ]);
   });
-});
-
-it('undeclared fields never reach the dto', async () => {
-  for (const sent of [
-    { json: { name: 'x', isAdmin: true, n: 1 } },
-    {
-      form: [
-        ['name', 'x'],
-        ['isAdmin', 'true'],
-        ['n', '1'],
-      ] as const,
-    },
-    { path: '/?name=x&isAdmin=true&n=1' },
-  ]) {
-    expect(Object.keys((await bind(Target, sent, urlEncoded)).dto ?? {}).sort()).toEqual(['n', 'name']);
-  }
 });
 
 it('a list of lists with 340,000 wrong objects is answered as quickly, with a hundred failures', async () => {

@@ -1,8 +1,5 @@
-import express, { type RequestHandler } from 'express';
 import {
-  bindRequest,
   bool,
-  configure,
   dateTime,
   decimal,
   double,
@@ -23,17 +20,14 @@ import {
   string,
   timeSpan,
   uri,
-  valueParserFor,
   version,
   Version,
-  type AnyClass,
   type AnyType,
   type ParseResult,
   type Property,
-  type PropertyType,
   type Source,
 } from '../../../lib';
-import { ask, type Sent } from '../../support/ask';
+import { type Sent } from '../../support/ask';
 import { bind, type EndpointOptions, type Outcome } from '../../support/one-endpoint';
 
 /** Sends one text in one source, as `v`. */
@@ -278,41 +272,6 @@ describe.each(ways)('from $name', way => {
     const { dto: bound } = await bindText(way, list(type), `${text},${text}`);
     expect((bound?.v as unknown[] | undefined)?.map(item => comparable(item, type))).toEqual([value, value]);
   });
-
-  const half = valueParserFor(Money, input => ({ success: true, value: new Money(Number(input) / 2) }));
-
-  it('a value parser comes before tryParse', async () => {
-    expect((await bindText(way, Money, '900', { valueParsers: [half] })).dto?.v).toEqual(new Money(450));
-    expect((await bindText(way, list(Money), '900,8.00', { valueParsers: [half] })).dto?.v).toEqual([
-      new Money(450),
-      new Money(4),
-    ]);
-    expect((await bindText(way, optional(Money), '900', { valueParsers: [half] })).dto?.v).toEqual(new Money(450));
-  });
-
-  it('a value parser reads a type that cannot read itself, and one of bindonce', async () => {
-    class Point {
-      constructor(
-        readonly x: number,
-        readonly y: number,
-      ) {}
-    }
-    const point = valueParserFor(Point, (input = '') =>
-      /^\d+:\d+$/.test(input)
-        ? { success: true, value: new Point(...(input.split(':').map(Number) as [number, number])) }
-        : { success: false },
-    );
-    const dozen = valueParserFor(int, input => (input === 'dozen' ? { success: true, value: 12 } : { success: false }));
-    const options: EndpointOptions = { valueParsers: [point, dozen] };
-    expect((await bindText(way, Point, '1:2', options)).dto?.v).toEqual(new Point(1, 2));
-    expect((await bindText(way, Point, '1-2', options)).errors).toEqual([
-      { name: 'v', in: way.source, detail: `${quoting(way.source, '1-2')} is not a Point.` },
-    ]);
-    expect([
-      (await bindText(way, int, 'dozen', options)).dto?.v,
-      (await bindText(way, int, '12', options)).status,
-    ]).toEqual([12, 400]);
-  });
 });
 
 // A route parameter is never empty: such a path is another one.
@@ -324,70 +283,5 @@ describe.each(ways.filter(({ source }) => source !== 'route'))('empty text from 
 
   it('is a string', async () => {
     expect((await bindText(way, string, '')).dto).toEqual({ v: '' });
-  });
-});
-
-describe('a value parser', () => {
-  class Offer extends dto({ price: Money, all: optional(list(Money)) }) {}
-  class Nested extends dto({ offer: optional(Offer) }) {}
-  const half = valueParserFor(Money, input => ({ success: true, value: new Money(Number(input) / 2) }));
-  const asText = (value: unknown): string => encodeURIComponent(JSON.stringify(value));
-
-  it.each<[string, AnyClass<unknown>, Sent, unknown]>([
-    ['the body', Offer, { json: { price: '9.00', all: ['8.00'] } }, { price: new Money(900), all: [new Money(800)] }],
-    [
-      'JSON in a query parameter',
-      Nested,
-      { path: `/?offer=${asText({ price: '9.00' })}` },
-      { offer: { price: new Money(900) } },
-    ],
-    [
-      'a JSON array in a query parameter',
-      Offer,
-      { path: `/?price=4&all=${asText(['8.00'])}` },
-      { price: new Money(2), all: [new Money(800)] },
-    ],
-  ])('does not apply to JSON: %s', async (_where, Dto, sent, value) => {
-    expect((await bind(Dto, sent, { valueParsers: [half] })).dto).toEqual(value);
-  });
-
-  it("is registered for an application; an endpoint's own comes before it, and other applications know nothing of it", async () => {
-    const whole = valueParserFor(Money, input => ({ success: true, value: new Money(Number(input)) }));
-    const configured = configure({ binding: { valueParsers: [half] } });
-    const handler: RequestHandler = (req, res) => {
-      res.json((req.dto as Offer).price.cents);
-    };
-    const app = express()
-      .get('/half', configured.bindRequest(Offer), handler)
-      .get('/whole', configured.bindRequest(Offer, { valueParsers: [whole] }), handler)
-      .get('/own', bindRequest(Offer), handler);
-    for (const [path, cents] of [
-      ['/half', 4],
-      ['/whole', 8],
-      ['/own', 800],
-    ] as const)
-      expect((await ask(app, { method: 'GET', path: `${path}?price=8.00` })).body).toBe(cents);
-  });
-
-  it.each<[string, PropertyType<number | bigint>, number | bigint]>([
-    ['int', int, 42],
-    ['double', double, 42],
-    ['long', long, 42n],
-  ])('reads a claim that is a number in its token: %s', async (_name, type, value) => {
-    class Caller extends dto({ level: fromClaim(type) }) {}
-    const valueParsers = [
-      valueParserFor(type, input => (input === '7' ? { success: true, value } : { success: false })),
-    ];
-    expect((await bind(Caller, {}, { user: { level: 7 }, valueParsers })).dto).toEqual({ level: value });
-  });
-
-  it('is given the text as it was sent', async () => {
-    const seen: unknown[] = [];
-    const noting = valueParserFor(Money, input => {
-      seen.push(input);
-      return Money.tryParse(input?.trim());
-    });
-    await bind(Offer, { path: '/?price=%209.00%20' }, { valueParsers: [noting] });
-    expect(seen).toEqual([' 9.00 ']);
   });
 });

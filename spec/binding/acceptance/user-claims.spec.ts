@@ -10,7 +10,6 @@ import {
   int,
   list,
   long,
-  optional,
   string,
   type AnyType,
   type Claims,
@@ -152,21 +151,10 @@ describe('a claim that the caller lacks', () => {
     tier: fromClaim(string, { name: 'plan', required: false }),
     note: field(string, { required: false }),
   }) {}
-  class Optional extends dto({
-    tier: fromClaim(optional(string), { name: 'plan' }),
-    note: field(string, { required: false }),
-  }) {}
-  class Closed extends dto({
-    tier: fromClaim(string, { name: 'plan', required: false, fallback: false }),
-    note: field(string, { required: false }),
-  }) {}
 
   const json: Sent = { json: { tier: 'json', plan: 'no' } };
   const form: Sent = {
-    form: [
-      ['tier', 'form'],
-      ['plan', 'no'],
-    ],
+    form: 'tier=form&plan=no',
   };
   const sent: readonly [string, Sent, string | undefined][] = [
     ['nothing', {}, undefined],
@@ -189,44 +177,4 @@ describe('a claim that the caller lacks', () => {
       expect((await bind(Loose, request, { ...options, user: { plan: 'claim' } })).dto?.tier).toBe('claim');
     },
   );
-
-  it.each(sent)(
-    'with fallback: false, and for a type that is optional, without a value, whatever came from %s',
-    async (_source, request) => {
-      for (const Dto of [Closed, Optional]) {
-        const { status, dto: bound } = await bind<typeof Closed>(Dto, request, { ...options, user: { sub: 'a' } });
-        expect([status, Object.hasOwn(bound ?? { tier: 1 }, 'tier')]).toEqual([200, false]);
-        expect((await bind<typeof Closed>(Dto, request, { ...options, user: { plan: 'claim' } })).dto?.tier).toBe(
-          'claim',
-        );
-      }
-    },
-  );
-
-  it('a right that may be missing is not set by an anonymous client', async () => {
-    class Caller extends dto({ isAdmin: fromClaim(optional(bool)) }) {}
-    class Decorated {
-      @fromClaim(optional(bool)) isAdmin: boolean | undefined;
-    }
-    for (const Dto of [Caller, Decorated])
-      expect((await bind<typeof Caller>(Dto, { path: '/?isAdmin=true', json: { isAdmin: true } })).dto).toEqual({});
-  });
-
-  it('an unreadable claim is a failure, even if other sources have a value', async () => {
-    class Level extends dto({ level: fromClaim(int, { required: false }) }) {}
-    expect((await bind(Level, { path: '/?level=7' }, { user: { level: 'x' } })).errors).toMatchObject([
-      { name: 'level', in: 'claim' },
-    ]);
-  });
-
-  it('a default opens no other source', async () => {
-    class Guest extends dto({ role: fromClaim(string, { default: 'guest' }) }) {}
-    class Initialised {
-      @fromClaim(string) role = 'guest';
-    }
-    for (const Dto of [Guest, Initialised])
-      expect((await bind<typeof Guest>(Dto, { path: '/?role=admin', json: { role: 'admin' } })).dto).toEqual({
-        role: 'guest',
-      });
-  });
 });

@@ -1,21 +1,6 @@
 import { inspect } from 'node:util';
 import { z } from 'zod';
-import {
-  BigNumber,
-  dateTime,
-  decimal,
-  dto,
-  field,
-  fromForm,
-  int,
-  list,
-  string,
-  uri,
-  Version,
-  version,
-  type AnyType,
-  type DtoClass,
-} from '../../../lib';
+import { dateTime, dto, field, fromForm, int, list, string, uri, type AnyType, type DtoClass } from '../../../lib';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Tagged extends dto({ tags: list(string) }) {}
@@ -63,14 +48,6 @@ describe.each(ways)('a default is never shared between requests (%s)', (_how, de
     }
   });
 
-  it.each<[string, AnyType, object]>([
-    ['a decimal', decimal, new BigNumber('1.5')],
-    ['a version', version, new Version(1, 2)],
-  ])('%s cannot be changed, and is the value itself', async (_what, type, value) => {
-    expect((await bind(declare(type, value), { json: {} })).dto?.v).toBe(value);
-    expect((await bind(declare(list(type), [value]), { json: {} })).dto?.v).toEqual([value]);
-  });
-
   it.each<[string, object, string]>([
     ['an instance of a class', new Price(5), 'Price'],
     ['one in a list', [1, new Price(5)], 'Price'],
@@ -93,9 +70,4 @@ it('a function makes the default of each dto that lacks the value, and of instan
   const { dto: bound } = await bind(Form, { form: 'in.n=1&more[0].n=2&more[1].n=3&more[1].v=-7' }, urlEncoded);
   const found = [bound?.all.in.v, ...(bound?.all.more.map(({ v }) => v) ?? [])];
   expect([new Set(found).size, found[2], new One().v]).toEqual([3, -7, made]);
-});
-
-it('a function that makes nothing leaves no key', async () => {
-  class One extends dto({ v: field(int, { default: () => undefined as unknown as number }), n: int }) {}
-  expect(Object.keys((await bind(One, { json: { n: 1 } })).dto ?? {})).toEqual(['n']);
 });

@@ -19,7 +19,6 @@ import {
   nullable,
   oneOf,
   optional,
-  partial,
   record,
   serializerContext,
   string,
@@ -201,40 +200,7 @@ class Leaf extends dto({ value: int }) {}
 class Branch extends dto({ left: lazy((): AnyType => tree), right: lazy((): AnyType => tree) }) {}
 const tree = oneOf('is', { leaf: Leaf, branch: Branch });
 
-it('a class may contain the type itself; partial leaves it optional', async () => {
-  const leaf = { is: 'leaf', value: 1 };
-  const json = { is: 'branch', left: leaf, right: { is: 'branch', left: leaf, right: leaf } };
-  expect(await bound(tree, { json })).toEqual(json);
-  expect(await bound(partial(Pay), { json: {} })).toEqual({});
-});
-
 class Photo extends dto({ picture: file }) {}
-class Link extends dto({ href: string, notes: optional(list(int)) }) {}
-class Attach extends dto({ it: fromForm(oneOf('is', { photo: Photo, link: Link })) }) {}
-
-it('files of a branch are read from a form, JSON files of another one as JSON', async () => {
-  const app = express();
-  app.post('/', bindRequest(Attach, { allowFormData: true }), (req, res) => {
-    const { it } = req.dto;
-    res.json(it.is === 'photo' ? it.picture.size : it.notes);
-  });
-  const picture = new File(['x'], 'a.png', { type: 'image/png' });
-  const json = new File(['[1, 2]'], 'a.json', { type: 'application/json' });
-  const photo = await ask(app, {
-    multipart: [
-      ['is', 'photo'],
-      ['picture', picture],
-    ],
-  });
-  const link = await ask(app, {
-    multipart: [
-      ['is', 'link'],
-      ['href', '/'],
-      ['notes', json],
-    ],
-  });
-  expect([photo.text, link.text]).toEqual(['1', '[1,2]']);
-});
 
 it('the API description says which classes there are, each with its tag', () => {
   const app = express();

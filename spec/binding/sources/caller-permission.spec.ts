@@ -1,5 +1,4 @@
 import { dto, hasPermission, int } from '../../../lib';
-import type { Sent } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
 class Discount extends dto({
@@ -8,15 +7,6 @@ class Discount extends dto({
   percent: int,
 }) {}
 const sent = { json: { percent: 5 } };
-
-it('a value that a client sends under its name is not read', async () => {
-  const request: Sent = { path: '/x?may=x&also=x', json: { percent: 5, may: 'x', also: [] } };
-  expect((await bind(Discount, request, { route: '/:also', user: { permissions: ['orders:discount'] } })).dto).toEqual({
-    may: true,
-    also: false,
-    percent: 5,
-  });
-});
 
 it('comes from where the application says', async () => {
   const permissions = (req: object): Iterable<string> =>

@@ -1,6 +1,6 @@
 import cookieParser from 'cookie-parser';
 import { type RequestHandler } from 'express';
-import { bind as bindParts, bindRequest, dto, fromCookie, int, list, string, type AnyType } from '../../../lib';
+import { bindRequest, dto, fromCookie, int, list, string, type AnyType } from '../../../lib';
 import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
@@ -124,9 +124,5 @@ describe('a signed cookie', () => {
   it('that nothing has verified is an error that says what to mount', async () => {
     const { status, response } = await bind(Signed, { headers: forged });
     expect([status, response.text]).toEqual([500, expect.stringContaining('Mount cookieParser(secret)')]);
-  });
-
-  it('is given to bind() like any other', async () => {
-    expect(await bindParts(Signed, { cookies: { user: 'a' } })).toEqual({ user: 'a' });
   });
 });

@@ -1,17 +1,6 @@
 import express from 'express';
 import { z } from 'zod';
-import {
-  bindRequest,
-  dto,
-  fromForm,
-  fromQuery,
-  int,
-  list,
-  optional,
-  queryValue,
-  string,
-  type AnyType,
-} from '../../../lib';
+import { dto, fromForm, fromQuery, int, list, optional, queryValue, string, type AnyType } from '../../../lib';
 import { ask } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -78,11 +67,6 @@ it('queryValue refuses it, too', async () => {
   });
 });
 
-it('a dto that takes nothing from the query does not look at it', async () => {
-  class Body extends dto({ all: fromForm(Query) }) {}
-  expect((await bind(Body, { form: 'a=1', path: '/?a=%E9' }, urlEncoded)).dto).toEqual({ all: { a: '1' } });
-});
-
 it('values without an index come first: those of the name itself, then those of the name with brackets', async () => {
   for (const [text, t] of [
     ['t[]=b&t=c', ['c', 'b']],
@@ -100,11 +84,4 @@ it('values without an index come first: those of the name itself, then those of 
         .dto,
     ).toEqual({ t });
   }
-});
-
-it('a form that express.urlencoded() has parsed is bound as it was decoded there', async () => {
-  const app = express().post('/', express.urlencoded(), bindRequest(Query, urlEncoded), (req, res) => {
-    res.json(req.dto);
-  });
-  expect(JSON.parse((await ask(app, { form: 'a=100%25' })).text)).toEqual({ a: '100%' });
 });

@@ -1,5 +1,4 @@
-import type { RequestHandler } from 'express';
-import { dto, field, int, list, optional, queryParam, queryValue, string } from '../../../lib';
+import { dto, field, int, list, optional, queryParam, string } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
 
@@ -34,43 +33,8 @@ describe.each(expressVersions)('%s', (_name, framework) => {
   );
 });
 
-it.each(['GET', 'POST', 'PUT', 'DELETE', 'HEAD'])('is bound with %s', async method => {
-  expect((await bind(Search, { method, path: '/?q=a' })).dto?.text).toBe('a');
-});
-
 it('a missing value of a GET is reported as a query parameter, under the name that is looked for', async () => {
   expect((await bind(Search, { method: 'GET' })).errors).toEqual([
     { name: 'q', in: 'query', detail: 'This query parameter is required.' },
   ]);
-});
-
-it.each(expressVersions)(
-  'is that of req.url, as a middleware before may have rewritten it: %s',
-  async (_name, framework) => {
-    const before: RequestHandler[] = [
-      (req, _res, next) => {
-        req.url = '/?q=b&sizes=2';
-        next();
-      },
-    ];
-    expect((await bind(Search, { method: 'GET', path: '/?q=a&page=7' }, { framework, before })).dto).toEqual({
-      text: 'b',
-      page: 1,
-      sizes: [2],
-    });
-  },
-);
-
-it('queryValue() reads the query that the request has when it is called', async () => {
-  const read: unknown[] = [];
-  const before: RequestHandler[] = [
-    (req, _res, next) => {
-      read.push(queryValue(req, 'page', int));
-      req.url = '/?page=2';
-      read.push(queryValue(req, 'page', int), queryValue(req, 'page', int));
-      next();
-    },
-  ];
-  await bind(Search, { method: 'GET', path: '/?page=1' }, { before });
-  expect(read).toEqual([1, 2, 2]);
 });

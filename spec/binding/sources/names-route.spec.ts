@@ -4,7 +4,6 @@ import {
   bool,
   dateTime,
   dto,
-  field,
   int,
   list,
   long,
@@ -15,28 +14,6 @@ import {
 } from '../../../lib';
 import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
-import { bind } from '../../support/one-endpoint';
-
-it.each(expressVersions)('names match in any case, and bindFrom replaces the name: %s', async (_name, framework) => {
-  class Dto extends dto({ customerId: routeParam(int), orderNo: field(int, { bindFrom: 'NO' }) }) {}
-  expect((await bind(Dto, { path: '/1/2' }, { framework, route: '/:CustomerID/:no' })).dto).toEqual({
-    customerId: 1,
-    orderNo: 2,
-  });
-});
-
-it.each([
-  [
-    'a failure',
-    '/x',
-    { name: 'id', in: 'route', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
-  ],
-  ['a missing one', '/', { name: 'id', in: 'route', detail: 'This route parameter is required.' }],
-])('%s names the parameter', async (_what, path, failure) => {
-  class Dto extends dto({ orderId: routeParam(int, { bindFrom: 'id' }) }) {}
-  const { status, errors } = await bind(Dto, { path }, { route: '/{:id}' });
-  expect({ status, errors }).toEqual({ status: 400, errors: [failure] });
-});
 
 it.each<[string, AnyType, unknown, unknown]>([
   ['a number', int, 5, 5],

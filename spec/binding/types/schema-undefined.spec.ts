@@ -14,23 +14,16 @@ import {
   list,
   nullable,
   queryParam,
-  queryValue,
   routeParam,
-  serializerContext,
-  string,
   type AnyType,
 } from '../../../lib';
 import { ask, type Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
 const emptied = z.string().transform(text => (text === 'none' ? undefined : text));
-const later = z.string().transform(async text => Promise.resolve(text === 'none' ? undefined : text));
 const nothing = z.any().transform(() => undefined);
 
-const ways: readonly (readonly [name: string, schema: AnyType])[] = [
-  ['a schema', emptied],
-  ['an asynchronous schema', later],
-];
+const ways: readonly (readonly [name: string, schema: AnyType])[] = [['a schema', emptied]];
 
 describe.each(ways)('%s may make undefined of a value that was sent', (_how, schema) => {
   it.each<[string, AnyType, Sent, object]>([
@@ -77,19 +70,4 @@ it('a dto that is a schema may be undefined', async () => {
     res.json({ isUndefined: req.dto === undefined });
   });
   expect((await ask(app, { json: {} })).body).toEqual({ isUndefined: true });
-});
-
-it('queryValue() returns it', async () => {
-  const app = express().get('/', (req, res) => {
-    res.json([queryValue(req, 'v', emptied) === undefined]);
-  });
-  expect((await ask(app, { method: 'GET', path: '/?v=none' })).text).toBe('[true]');
-  expect((await ask(app, { method: 'GET', path: '/' })).status).toBe(400);
-});
-
-it('serializerContext() reads it', async () => {
-  expect(await serializerContext({ request: nothing }).read('1')).toBeUndefined();
-  expect(await serializerContext({ request: dto({ v: nothing, w: string }) }).read('{"v":1,"w":"a"}')).toEqual({
-    w: 'a',
-  });
 });

@@ -1,6 +1,6 @@
-import { dto, fromClaim, fromHeader, int, list, optional, queryParam, type ParseResult } from '../../../lib';
+import { dto, int, list, optional, queryParam, type ParseResult } from '../../../lib';
 import type { Sent } from '../../support/ask';
-import { bind, urlEncoded } from '../../support/one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Money {
   constructor(
@@ -16,35 +16,6 @@ class Money {
   }
 }
 
-const price = new Money(1250, 'EUR');
-
-it.each<[string, Sent]>([
-  ['a query parameter', { path: '/?price=12.50+EUR' }],
-  ['a route parameter', { path: '/12.50%20EUR' }],
-  ['a form field', { form: [['price', '12.50 EUR']] }],
-  ['JSON text', { json: { price: '12.50 EUR' } }],
-])('a class with tryParse is read from %s', async (_source, sent) => {
-  class Offer extends dto({ price: Money }) {}
-  const { dto: bound } = await bind(Offer, sent, { route: '/{:price}', ...urlEncoded });
-  expect(bound?.price).toBeInstanceOf(Money);
-  expect(bound?.price).toEqual(price);
-});
-
-it('a class with tryParse is read from claims and headers, and as item of a list', async () => {
-  class Offer extends dto({
-    claimed: fromClaim(Money),
-    header: fromHeader(Money, { name: 'X-Price' }),
-    all: queryParam(list(Money)),
-    none: optional(Money),
-  }) {}
-  const { dto: bound } = await bind(
-    Offer,
-    { path: '/?all=12.50+EUR,12.50+EUR&none=', headers: { 'X-Price': '12.50 EUR' } },
-    { user: { claimed: '12.50 EUR' } },
-  );
-  expect(bound).toEqual({ claimed: price, header: price, all: [price, price] });
-});
-
 it.each<[string, Sent, string]>([
   ['in a query', { path: '/?price=12' }, 'The value "12" is not a Money.'],
   ['in JSON', { json: { price: '12' } }, 'The value "12" is not a Money.'],
@@ -53,18 +24,6 @@ it.each<[string, Sent, string]>([
   class Offer extends dto({ price: Money }) {}
   const { status, errors } = await bind(Offer, sent);
   expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name: 'price', detail }] });
-});
-
-it('an object with tryParse is a type too', async () => {
-  const even = {
-    tryParse: (text: string | undefined): ParseResult<number> =>
-      Number(text) % 2 === 0 ? { success: true, value: Number(text) } : { success: false },
-  };
-  class Even extends dto({ n: queryParam(even) }) {}
-  expect((await bind(Even, { path: '/?n=4' })).dto).toEqual({ n: 4 });
-  expect((await bind(Even, { path: '/?n=3' })).errors).toMatchObject([
-    { name: 'n', detail: 'The value "3" is not a value.' },
-  ]);
 });
 
 describe('a class with tryParse and declared properties', () => {

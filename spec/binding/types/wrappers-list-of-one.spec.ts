@@ -1,19 +1,4 @@
-import express, { type RequestHandler } from 'express';
-import multer from 'multer';
-import {
-  dto,
-  enumOf,
-  fromClaim,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  guid,
-  int,
-  list,
-  queryParam,
-  string,
-  type AnyType,
-} from '../../../lib';
+import { dto, enumOf, fromClaim, fromQuery, guid, int, list, string, type AnyType } from '../../../lib';
 import { z } from 'zod';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -85,42 +70,6 @@ it.each<[string, AnyType, string, unknown]>([
   expect(await named(type, names)).toEqual(threeTimes(expected));
 });
 
-describe.each<[string, 'form' | 'multipart', RequestHandler]>([
-  ['express.urlencoded({ extended: true })', 'form', express.urlencoded({ extended: true })],
-  ['multer', 'multipart', multer().none()],
-])('behind %s, a name that says that it is a collection has one item', (_what, kind, parser) => {
-  it.each<[string, AnyType, string, string, unknown]>([
-    ['empty brackets', list(string), 'v[]', 'Oslo, Norway', ['Oslo, Norway']],
-    ['an index', list(string), 'v[0]', 'a,b', ['a,b']],
-    ['empty brackets, with what is no JSON', list(string), 'v[]', '[1', ['[1']],
-    ['empty brackets, with JSON', list(string), 'v[]', '["a","b"]', ['["a","b"]']],
-    ['an index, with a number', list(int), 'v[0]', '1,2', 400],
-    ['no brackets', list(string), 'v', 'a,b', ['a', 'b']],
-    ['empty brackets, of a schema', z.array(z.string()), 'v[]', 'Oslo, Norway', ['Oslo, Norway']],
-    ['an index, of a schema', z.array(z.string()), 'v[0]', '["a","b"]', ['["a","b"]']],
-    ['no brackets, of a schema', z.array(z.string()), 'v', 'a,b', ['a', 'b']],
-    ['empty brackets, of a schema that expects text', z.string(), 'v[]', 'a', 400],
-  ])('%s', async (_name, type, name, value, expected) => {
-    class Flat extends dto({ v: type }) {}
-    class Whole extends dto({ all: fromForm(Flat) }) {}
-    const before = { before: [parser], allowFormData: { urlEncoded: true } } as const;
-    const flat = await bind(Flat, { [kind]: [[name, value]] }, before);
-    expect(flat.status === 200 ? flat.dto?.v : flat.status).toEqual(expected);
-    const whole = await bind(Whole, { [kind]: [[name, value]] }, before);
-    expect(whole.status === 200 ? whole.dto?.all.v : whole.status).toEqual(expected);
-  });
-
-  it.each([
-    ['empty brackets', 'v[]', ['a,b']],
-    ['an index', 'v[0]', ['a,b']],
-    ['no brackets', 'v', ['a', 'b']],
-  ])('for a schema that takes the whole form: %s', async (_name, name, expected) => {
-    class Whole extends dto({ all: fromForm(z.object({ v: z.array(z.string()) })) }) {}
-    const { dto: bound } = await bind(Whole, { [kind]: [[name, 'a,b']] }, { before: [parser], ...urlEncoded });
-    expect(bound).toEqual({ all: { v: expected } });
-  });
-});
-
 describe('text that begins with a bracket and is not a JSON array', () => {
   it.each<[string, AnyType, string, unknown]>([
     ['is text in a list of strings', list(string), 'v=[WIP] fix', ['[WIP] fix']],
@@ -133,18 +82,4 @@ describe('text that begins with a bracket and is not a JSON array', () => {
   ])('%s: %s', async (_what, type, names, expected) => {
     expect(await named(type, names)).toEqual(threeTimes(expected));
   });
-
-  it('is text in a header and in a claim, too', async () => {
-    class Tagged extends dto({ tags: fromHeader(list(string)), groups: fromClaim(list(string)) }) {}
-    expect((await bind(Tagged, { headers: { tags: '[WIP] fix, b' } }, { user: { groups: '[dev] team' } })).dto).toEqual(
-      { tags: ['[WIP] fix', 'b'], groups: ['[dev] team'] },
-    );
-  });
-});
-
-it('a JSON array is JSON in a list of strings, and its items are checked', async () => {
-  class Tagged extends dto({ tags: queryParam(list(string)) }) {}
-  expect((await bind(Tagged, { method: 'GET', path: '/?tags=[1]' })).errors).toMatchObject([
-    { name: 'tags[0]', in: 'query', pointer: '/0' },
-  ]);
 });

@@ -117,8 +117,8 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'Every failure of every source is in one answer, without a stack trace.',
-    spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
-    title: 'every failure of every source is in one answer, and no stack trace',
+    spec: 'spec/binding/reading/failures.spec.ts',
+    title: 'every failure of every source is in one answer, each under the name it was looked up under',
     mutant: {
       file: 'lib/problems/problem.ts',
       find: '...(this.errors && { errors: this.errors }),',
@@ -127,8 +127,8 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A malformed form is 400, and no file stays.',
-    spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
-    title: 'is answered with 400, and no file stays',
+    spec: 'spec/binding/input/uploads.spec.ts',
+    title: 'files on disk are gone when a client is refused > no closing boundary',
     mutant: {
       file: 'lib/problems/catalogue.ts',
       find: "'body-malformed': { status: 400,",
