@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Awaitable } from '../../basics/awaitable';
 import { RENEWALS_PER_LEASE, type LocalRun } from '../leases/local-runs';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
@@ -23,7 +24,7 @@ export async function publish(
 ): Promise<boolean> {
   const { id } = run;
   const until = performance.now() + cacheDuration;
-  const write = (deadline: number): Promise<boolean> => {
+  const write = (deadline: number): Awaitable<boolean> => {
     const now = performance.now();
     return stores.store(id, response, Math.max(1, Math.ceil(until - now)), deadline - now);
   };
