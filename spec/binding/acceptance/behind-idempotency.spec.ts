@@ -5,13 +5,11 @@ import {
   bindRequest,
   bool,
   dto,
-  fromBody,
   hasPermission,
   idempotency,
   int,
   list,
   optional,
-  plainText,
   queryParam,
   string,
   type AnyType,
@@ -23,8 +21,6 @@ import { ask, type Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Order extends dto({ sku: string, sizes: optional(list(int)), rush: queryParam(bool, { default: false }) }) {}
-
-class Line extends dto({ sku: string }) {}
 
 const ORDER = { sku: 'tea', sizes: [3, 1] };
 const valid: Sent = { json: ORDER };
@@ -127,23 +123,6 @@ it('the same request runs when the reason of its refusal is gone: an anonymous c
   ).toEqual(['401', '400', '201 {"run":1', '201 replayed']);
 });
 
-it('a failure of the application while it binds is not stored either', async () => {
-  let fails = true;
-  class Guarded extends dto({ sku: string, may: hasPermission('orders:write') }) {}
-  const permissions = (): string[] => {
-    if (fails) {
-      fails = false;
-      throw Object.assign(new Error('directory is down'), { status: 503, expose: true });
-    }
-    return ['orders:write'];
-  };
-  expect((await oneKey([valid, valid, valid], { Dto: Guarded, binding: { permissions } })).answers).toEqual([
-    '503',
-    '201 {"run":1}',
-    '201 replayed {"run":1}',
-  ]);
-});
-
 it.each<[string, Sent]>([
   ['JSON', valid],
   ['JSON in chunks', { ...valid, headers: { 'Transfer-Encoding': 'chunked' } }],
@@ -171,19 +150,6 @@ it.each<[string, Sent]>([
   const { dto: alone } = await bind(Order, sent, urlEncoded);
   expect((await oneKey([sent], {})).seen).toEqual([alone]);
   expect(alone).toEqual({ ...ORDER, rush: false });
-});
-
-it.each<[string, AnyType, Sent, unknown]>([
-  ['a list', list(Line), { json: [{ sku: 'tea' }] }, [{ sku: 'tea' }]],
-  [
-    'plain text',
-    class extends dto({ text: plainText() }) {},
-    { body: 'é', headers: { 'Content-Type': 'text/plain' } },
-    { text: 'é' },
-  ],
-  ['the whole body', class extends dto({ line: fromBody(Line) }) {}, valid, { line: { sku: 'tea' } }],
-])('the dto is the same for %s', async (_what, Dto, sent, value) => {
-  expect((await oneKey([sent], { Dto })).seen).toEqual([value]);
 });
 
 it.each<[string, { before?: RequestHandler; between?: RequestHandler }]>([

@@ -1,6 +1,24 @@
-import { bool, dto, enumOf, field, int, list, nullable, optional, string, type ParseResult } from '../../../lib';
-import { pairs } from '../../support/ask';
+import {
+  bool,
+  dto,
+  enumOf,
+  field,
+  int,
+  list,
+  nullable,
+  optional,
+  string,
+  type ParseResult,
+  fromForm,
+  fromHeader,
+  fromQuery,
+  hasPermission,
+  queryParam,
+  routeParam,
+} from '../../../lib';
+import { pairs, type Sent } from '../../support/ask';
 import { all, refused, threeWays, type Refusal } from './three-ways';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Author extends dto({ name: string, born: optional(int) }) {}
 class Chapter extends dto({ title: string, pages: field(int, { default: 10 }), notes: list(string) }) {}
@@ -133,95 +151,59 @@ it.each<[string, string, object]>([
   expect(await threeWays(Book, pairs(text))).toEqual(all(book(value)));
 });
 
-it.each<[string, string, readonly Refusal[]]>([
-  ['a missing value of a nested object', 'author.born=1', [{ name: 'author.name', detail: 'A value is required.' }]],
-  [
-    'an item, under the index that was sent',
-    'chapters[3].pages=x&chapters[8].title=t&chapters[8].pages=y',
+const noInt = (value: string): string => `The value "${value}" is not a whole number from -2147483648 to 2147483647.`;
+const REQUIRED = 'A value is required.';
+const TWO = 'There are 2 values where one is expected.';
+const NAMELESS = 'The names below do not say which item they belong to. Number the items, starting with [0].';
+const noText = (value: string): string => `The value ${JSON.stringify(value)} is not a JSON text.`;
+/** The item of which nothing but its title is wrong. */
+const badTitle = (place: string, pointer: string): Refusal[] => [
+  { name: `${place}.title`, pointer, detail: 'The value 1 is not a string.' },
+];
+
+describe('refused under its place:', () => {
+  it.each<[string, string, Record<string, string>]>([
+    ['a missing value of a nested object', 'author.born=1', { 'author.name': REQUIRED }],
     [
-      { name: 'chapters[3].title', detail: 'A value is required.' },
-      { name: 'chapters[3].pages', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
-      { name: 'chapters[8].pages', detail: 'The value "y" is not a whole number from -2147483648 to 2147483647.' },
+      'items, under the indexes that were sent',
+      'chapters[3].pages=x&chapters[8].title=t&chapters[8].pages=y',
+      { 'chapters[3].title': REQUIRED, 'chapters[3].pages': noInt('x'), 'chapters[8].pages': noInt('y') },
     ],
-  ],
-  [
-    'an item below another',
-    'rows[3][4]=x&rows[3][5]=1',
-    [{ name: 'rows[3][4]', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' }],
-  ],
-  [
-    'each item of a list',
-    'years=x&years=1&years=y',
+    ['an item below another', 'rows[3][4]=x&rows[3][5]=1', { 'rows[3][4]': noInt('x') }],
+    ['each item of a list', 'years=x&years=1&years=y', { 'years[0]': noInt('x'), 'years[2]': noInt('y') }],
+    ['empty text for an int', 'years=', { years: noInt('') }],
+    ['two values for one', 'author.name=n&author.born=1&author.born=2', { 'author.born': TWO }],
+    ['text for an object', 'author=x', { author: noText('x') }],
+    ['two JSON texts for one object', 'author={"name":"n"}&author={"name":"m"}', { author: TWO }],
+    ['JSON that is cut off', 'author={"name":', { author: noText('{"name":') }],
+    ['a name that says no item', 'chapters[0].title=a&chapters[].title=b', { chapters: NAMELESS }],
+    ['text for an item', 'chapters[4]=x&chapters[5].title=t', { 'chapters[4]': noText('x') }],
+  ])('%s: %s', async (_what, text, failures) => {
+    const listed = Object.entries(failures).map(([name, detail]) => ({ name, detail }));
+    expect(await threeWays(Book, pairs(text))).toEqual(refused(...listed));
+  });
+
+  it.each<[string, string, readonly Refusal[]]>([
+    ['of another shape', 'author=[]', [{ name: 'author', pointer: '', detail: 'The value […] is not a JSON object.' }]],
     [
-      { name: 'years[0]', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
-      { name: 'years[2]', detail: 'The value "y" is not a whole number from -2147483648 to 2147483647.' },
+      'with two mistakes',
+      'author={"born":"1"}',
+      [
+        { name: 'author.name', pointer: '/name', detail: REQUIRED },
+        { name: 'author.born', pointer: '/born', detail: noInt('1') },
+      ],
     ],
-  ],
-  [
-    'empty text for an int',
-    'years=',
-    [{ name: 'years', detail: 'The value "" is not a whole number from -2147483648 to 2147483647.' }],
-  ],
-  [
-    'two values for one',
-    'author.name=n&author.born=1&author.born=2',
-    [{ name: 'author.born', detail: 'There are 2 values where one is expected.' }],
-  ],
-  ['text for an object', 'author=x', [{ name: 'author', detail: 'The value "x" is not a JSON text.' }]],
-  [
-    'two JSON texts for one object',
-    'author={"name":"n"}&author={"name":"m"}',
-    [{ name: 'author', detail: 'There are 2 values where one is expected.' }],
-  ],
-  [
-    'JSON of another shape',
-    'author=[]',
-    [{ name: 'author', pointer: '', detail: 'The value […] is not a JSON object.' }],
-  ],
-  [
-    'JSON that is cut off',
-    'author={"name":',
-    [{ name: 'author', detail: 'The value "{\\"name\\":" is not a JSON text.' }],
-  ],
-  [
-    'a value in JSON text',
-    'author={"born":"1"}',
+    ['of a list', 'chapters=[{"title":"t","notes":[]},{"title":1,"notes":[]}]', badTitle('chapters[1]', '/1/title')],
+    ['of an item', 'chapters[4]={"title":1,"notes":[]}&chapters[5].title=t', badTitle('chapters[4]', '/title')],
+    ['of the only item', 'chapters[4]={"title":1,"notes":[]}', badTitle('chapters[4]', '/title')],
     [
-      { name: 'author.name', pointer: '/name', detail: 'A value is required.' },
-      {
-        name: 'author.born',
-        pointer: '/born',
-        detail: 'The value "1" is not a whole number from -2147483648 to 2147483647.',
-      },
+      'of items that are all JSON text',
+      'chapters[4]={"title":"t","notes":[]}&chapters[5]={"title":1,"notes":[]}',
+      badTitle('chapters[5]', '/title'),
     ],
-  ],
-  [
-    'a value in JSON text of a list',
-    'chapters=[{"title":"t","notes":[]},{"title":1,"notes":[]}]',
-    [{ name: 'chapters[1].title', pointer: '/1/title', detail: 'The value 1 is not a string.' }],
-  ],
-  [
-    'a value in JSON text of an item',
-    'chapters[4]={"title":1,"notes":[]}&chapters[5].title=t',
-    [{ name: 'chapters[4].title', pointer: '/title', detail: 'The value 1 is not a string.' }],
-  ],
-  [
-    'a value in JSON text of the only item',
-    'chapters[4]={"title":1,"notes":[]}',
-    [{ name: 'chapters[4].title', pointer: '/title', detail: 'The value 1 is not a string.' }],
-  ],
-  [
-    'a value in JSON text of items that are all JSON text',
-    'chapters[4]={"title":"t","notes":[]}&chapters[5]={"title":1,"notes":[]}',
-    [{ name: 'chapters[5].title', pointer: '/title', detail: 'The value 1 is not a string.' }],
-  ],
-  [
-    'text for an item',
-    'chapters[4]=x&chapters[5].title=t',
-    [{ name: 'chapters[4]', detail: 'The value "x" is not a JSON text.' }],
-  ],
-])('refused under its place: %s: %s', async (_what, text, failures) => {
-  expect(await threeWays(Book, pairs(text))).toEqual(refused(...failures));
+  ])('JSON text %s: %s', async (_what, text, failures) => {
+    expect(await threeWays(Book, pairs(text))).toEqual(refused(...failures));
+  });
 });
 
 describe('the options of a nested dto', () => {
@@ -277,5 +259,60 @@ describe('the options of a nested dto', () => {
   ])('%s: %s', async (_fact, text, value) => {
     expect(await threeWays(Order, pairs(text))).toEqual(all({ line: value, lines: [] }));
     expect(await threeWays(Order, pairs(text.replaceAll(/\bline\b/g, 'lines[0]')))).toEqual(all({ lines: [value] }));
+  });
+});
+
+class Sort extends dto({ by: string, direction: enumOf(['asc', 'desc']) }) {}
+class Range extends dto({ from: int, to: optional(int) }) {}
+class Filter extends dto({
+  text: field(string, { bindFrom: 'q', required: false }),
+  price: optional(Range),
+  sort: list(Sort),
+  tags: list(string),
+}) {}
+
+const filter = (part: object = {}): object => ({ sort: [], tags: [], ...part });
+const get = (query: string): Sent => ({ method: 'GET', path: `/${query}` });
+
+describe('beside fromQuery', () => {
+  class Beside extends dto({
+    filter: fromQuery(Filter),
+    id: routeParam(int),
+    page: queryParam(int),
+    q: optional(string),
+    tags: optional(list(string)),
+    tenant: fromHeader(string, { name: 'X-Tenant', required: false }),
+    may: hasPermission('all', { required: false }),
+  }) {}
+  const options = { route: '/:id', ...urlEncoded };
+
+  it('flat query parameters bind to other properties all the same', async () => {
+    const { dto: bound } = await bind(
+      Beside,
+      get('7?page=2&q=x&tags=a&tags[1]=b&X-Tenant=q&tenant=acme&all=true&may=true&id=8&price.from=1'),
+      options,
+    );
+    expect(bound).toEqual({
+      filter: filter({ text: 'x', tags: ['a', 'b'], price: { from: 1 } }),
+      id: 7,
+      page: 2,
+      q: 'x',
+      tags: ['a', 'b'],
+      tenant: 'acme',
+      may: false,
+    });
+  });
+
+  it('a form and a query can each have their object, of one class', async () => {
+    class Move extends dto({ from: fromQuery(Range), to: fromForm(Range) }) {}
+    expect((await bind(Move, { path: '/?from=1&to=2', form: 'FROM=3' }, urlEncoded)).dto).toEqual({
+      from: { from: 1, to: 2 },
+      to: { from: 3 },
+    });
+    expect((await bind(Move, { path: '/?to=2', form: 'to=x' }, urlEncoded)).errors).toEqual([
+      { name: 'from', in: 'form', detail: 'A value is required.' },
+      { name: 'to', in: 'form', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
+      { name: 'from', in: 'query', detail: 'A value is required.' },
+    ]);
   });
 });

@@ -3,22 +3,8 @@ import { leastTimes, NOISE, worked } from '../../support/processor-time';
 import express from 'express';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { z } from 'zod';
-import {
-  bindRequest,
-  decimal,
-  dto,
-  fromForm,
-  fromQuery,
-  int,
-  lazy,
-  list,
-  optional,
-  queryValue,
-  string,
-  type AnyType,
-} from '../../../lib';
-import { ask, type Sent } from '../../support/ask';
+import { bindRequest, decimal, dto, fromQuery, int, lazy, list, optional, string, type AnyType } from '../../../lib';
+import { type Sent } from '../../support/ask';
 import { fakeIntervals } from '../../support/fake-intervals';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -99,14 +85,6 @@ describe('a bounded, quick answer', () => {
     if (!upload.writableFinished) await once(upload, 'finish');
   });
 
-  it('one name 19,999 times costs no more than 19,999 names', async () => {
-    const [repeated, names] = await leastTimes(
-      () => bind(Target, { form: repeat(19_999, () => 't=x&') }, urlEncoded),
-      () => bind(Target, { form: repeat(19_999, index => `f${index}=&`) }, urlEncoded),
-    );
-    expect(repeated).toBeLessThan(5 * names + NOISE);
-  });
-
   it.each([
     ['escapes', '%61&'.repeat(3_500)],
     ['broken escapes', '%&'.repeat(7_000)],
@@ -118,29 +96,6 @@ describe('a bounded, quick answer', () => {
       ...[missing(1), missing(99)].map(Dto => () => bind(Dto, { method: 'GET', path: `/?${query}` })),
     );
     expect(many).toBeLessThan(4 * Number(one) + NOISE);
-  });
-
-  it.each<[string, (count: number) => string]>([
-    ['one name', count => repeat(count, () => 'items={}&')],
-    ['one name with and without brackets', count => repeat(count / 2, () => 'items={}&items[]={}&')],
-    ['one name with brackets, and with indexes', count => repeat(count / 2, index => `items[]={}&items[${index}]={}&`)],
-  ])('8,000 texts that a schema refuses as they are, and as the JSON that they look like: %s', async (_of, form) => {
-    class Numbers extends dto({ all: fromForm(z.object({ items: z.array(z.number()) })) }) {}
-    const started = worked();
-    const { status, errors } = await bind(Numbers, { form: form(8_000) }, urlEncoded);
-    expect([status, errors.length]).toEqual([400, 100]);
-    expect(worked() - started).toBeLessThan(QUICK);
-  });
-
-  it('a query from which queryValue() reads forty values costs no more than one with one', async () => {
-    const app = express().get('/:count', (req, res) => {
-      const names = Array.from({ length: Number(req.params.count) }, (_, index) => `v${index}`);
-      res.json(names.map(name => queryValue(req, name, string, { required: false })));
-    });
-    const [one, forty] = await leastTimes(
-      ...[1, 40].map(count => () => ask(app, { method: 'GET', path: `/${count}?${'%61&'.repeat(3_500)}` })),
-    );
-    expect(forty).toBeLessThan(4 * Number(one) + NOISE);
   });
 });
 
@@ -204,16 +159,6 @@ describe('names that JavaScript objects know', () => {
       expect(Object.getPrototypeOf(bound)).toBe(Target.prototype);
     }
     expect(['polluted' in {}, 'polluted' in Target.prototype, 'polluted' in []]).toEqual([false, false, false]);
-  });
-
-  it('can be declared, and are then found only where they were sent', async () => {
-    class Odd extends dto({ constructor: optional(string), toString: optional(string), valueOf: optional(string) }) {}
-    for (const sent of [{}, { json: {} }, { form: 'x=1' }, { path: '/?x=1' }])
-      expect(Object.keys((await bind(Odd, sent, urlEncoded)).dto ?? { refused: 1 })).toEqual([]);
-    expect(Object.entries((await bind(Odd, { json: '{"constructor":"a","toString":"b"}' })).dto ?? {})).toEqual([
-      ['constructor', 'a'],
-      ['toString', 'b'],
-    ]);
   });
 });
 

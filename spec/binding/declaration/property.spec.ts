@@ -13,9 +13,19 @@ import {
   string,
   type DtoClass,
   type PropertyOptions,
+  dateTime,
+  list,
+  uri,
+  type AnyType,
+  fromForm,
+  nullable,
 } from '../../../lib';
-import { type Sent } from '../../support/ask';
+import type { Sent } from '../../support/ask';
 import { bind, urlEncoded, type Outcome } from '../../support/one-endpoint';
+import { inspect } from 'node:util';
+import { z } from 'zod';
+import { randomUUID } from 'node:crypto';
+import { operationOf } from '../../support/described';
 
 describe('names', () => {
   class Renamed extends dto({
@@ -117,5 +127,109 @@ describe('required, default, initialiser', () => {
     expect(() => bindRequest(Asked)).toThrow(
       'Asked.mayRead is "no" at first, but hasPermission makes it true or false. Declare it as a boolean',
     );
+  });
+});
+
+class Tagged extends dto({ tags: list(string) }) {}
+class Price {
+  constructor(readonly amount: unknown) {}
+}
+const anything = { tryParse: () => ({ success: false }) as const };
+
+const ways: readonly [how: string, declare: (type: AnyType, value: unknown) => DtoClass<{ v: unknown }>][] = [
+  ['dto({...})', (type, value) => class extends dto({ v: field(type, { default: value }) }) {}],
+  [
+    'a decorator',
+    (type, value) => {
+      class Decorated {
+        @field(type, { default: value }) v: unknown;
+      }
+      return Decorated;
+    },
+  ],
+];
+
+describe.each(ways)('a default is never shared between requests (%s)', (_how, declare) => {
+  it.each<[what: string, type: AnyType, make: () => unknown, change: (value: never) => unknown]>([
+    ['a URL', uri, () => new URL('https://a.example/'), (url: URL) => (url.host = 'b.example')],
+    ['a Date', dateTime, () => new Date(0), (date: Date) => date.setTime(1)],
+    ['an array', list(list(string)), () => [['a']], (all: string[][]) => all[0]?.push('b')],
+    ['a plain object', anything, () => ({ in: { a: 1 } }), (object: { in: { a: number } }) => (object.in.a = 2)],
+    [
+      'what a function makes',
+      Tagged,
+      () => () => Object.assign(new Tagged(), { tags: ['a'] }),
+      (tagged: Tagged) => tagged.tags.push('b'),
+    ],
+  ])('%s, at the root and in a nested dto', async (_what, type, make, change) => {
+    const One = declare(type, make());
+    class Outer extends dto({ in: One }) {}
+    const values = [
+      async () => (await bind(One, { json: {} })).dto?.v,
+      async () => (await bind(Outer, { json: { in: {} } })).dto?.in.v,
+    ];
+    for (const value of values) {
+      const before = inspect(await value());
+      change((await value()) as never);
+      expect(inspect(await value())).toBe(before);
+    }
+  });
+
+  it.each<[string, object, string]>([
+    ['an instance of a class', new Price(5), 'Price'],
+    ['one in a list', [1, new Price(5)], 'Price'],
+    ['one in an object', { price: new Price(5) }, 'Price'],
+    ['a dto', new Tagged(), 'Tagged'],
+    ['a Map', new Map(), 'Map'],
+  ])('%s is refused when it is declared', (_what, value, name) => {
+    expect(() => declare(z.any(), value)).toThrow(
+      new RegExp(`v"?: the default has an instance of ${name}, .* pass a function that makes the default`),
+    );
+    expect(() => declare(z.any(), () => value)).not.toThrow();
+  });
+});
+
+/** The defaults of the properties of a body, as the document has them. */
+async function defaultsOf(Dto: AnyType, mediaType = 'application/json'): Promise<Record<string, unknown>> {
+  const { requestBody, schemas } = await operationOf(Dto, { options: { allowFormData: true } });
+  const schema = requestBody?.content[mediaType]?.schema as { $ref?: string };
+  const named = schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
+  const { properties } = named as { properties: Record<string, object> };
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, one]) => ('default' in one ? [[name, one.default]] : [])),
+  );
+}
+
+describe('the default that the document states', () => {
+  it('is the value of an initialiser, unless each instance has another one', async () => {
+    class Order {
+      @field(string) id: string = randomUUID();
+      @field(dateTime) at = new Date();
+      @field(int) quantity = 5;
+      @field(list(string)) tags = ['a'];
+      @field(dateTime, { default: new Date(0) }) from!: Date;
+    }
+    class Made extends dto({ until: field(dateTime, { default: new Date(0) }), by: string }) {
+      override by = randomUUID();
+    }
+    expect(await defaultsOf(Order)).toEqual({ quantity: 5, tags: ['a'], from: '1970-01-01T00:00:00.000Z' });
+    expect(await defaultsOf(Made)).toEqual({ until: '1970-01-01T00:00:00.000Z' });
+  });
+
+  it('is null where an initialiser is null, although the declaration has a default', async () => {
+    class Both {
+      @field(nullable(int), { default: 5 }) a: number | null = null;
+    }
+    expect(await defaultsOf(Both)).toEqual({ a: null });
+  });
+
+  it('is not null where values are text', async () => {
+    class Filter extends dto({ a: field(nullable(int), { default: null }), b: field(nullable(int), { default: 1 }) }) {}
+    expect(await defaultsOf(Filter)).toEqual({ a: null, b: 1 });
+    expect(await defaultsOf(Filter, 'multipart/form-data')).toEqual({ b: 1 });
+    expect(await defaultsOf(dto({ all: fromForm(Filter) }), 'multipart/form-data')).toEqual({ b: 1 });
+    const { parameters } = await operationOf(dto({ q: queryParam(nullable(int), { default: null }) }));
+    expect(parameters).toMatchObject([{ name: 'q', schema: { type: 'integer' } }]);
+    expect(parameters?.[0]?.schema).not.toHaveProperty('default');
   });
 });

@@ -1,5 +1,5 @@
 import BigNumber from 'bignumber.js';
-import express from 'express';
+import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
 import {
   bindRequest,
@@ -18,6 +18,8 @@ import {
   type AnyType,
   type BindingOptions,
   type SerializerTypes,
+  configure,
+  generatedContexts,
 } from '../../../lib';
 import { ask } from '../../support/ask';
 
@@ -177,4 +179,38 @@ describe('a mistake is found when the context is made', () => {
     expect(() => serializerContext(types)).toThrow(TypeError);
     expect(() => serializerContext(types)).toThrow(message);
   });
+});
+
+class Place extends dto({ itemCount: int }) {}
+class View extends dto({ itemCount: int }) {}
+
+const snake: BindingOptions = { propertyNamingPolicy: 'snake_case' };
+
+it('an endpoint that names no context uses the one of its dto', async () => {
+  const registerContexts = generatedContexts([
+    serializerContext({ request: View }),
+    serializerContext({ request: Place, responses: { 200: View } }),
+  ]);
+  const app = express().post(
+    '/',
+    configure({ binding: registerContexts(snake) }).bindRequest(Place),
+    (req: Request, res: Response) => {
+      const { itemCount } = req.dto as Place;
+      res.json({ itemCount, passwordHash: 'secret' });
+    },
+  );
+  expect((await ask(app, { json: { item_count: 1 } })).text).toBe('{"item_count":1}');
+});
+
+it('contexts of several projects are registered one after the other, and do not change the options', () => {
+  const orders = generatedContexts([serializerContext({ request: Place })]);
+  const views = generatedContexts([serializerContext({ request: View })]);
+  const { contexts, propertyNamingPolicy } = views(orders(snake));
+  expect([contexts?.length, propertyNamingPolicy, snake.contexts]).toEqual([2, 'snake_case', undefined]);
+});
+
+it('contexts that are none are refused', () => {
+  expect(() => bindRequest(Place, { contexts: [{}] } as unknown as BindingOptions)).toThrow(
+    'contexts must be an array of serializer contexts',
+  );
 });

@@ -10,8 +10,6 @@ import {
   fromQuery,
   int,
   list,
-  nullable,
-  optional,
   queryParam,
   valueParserFor,
   type AnyType,
@@ -96,11 +94,6 @@ describe('a class about which nothing is declared', () => {
     const { dto: bound, errors } = await bind(Dto, request, { converters, user: { sub: sent } });
     expect([bound, errors]).toEqual([value, []]);
   });
-
-  it('is refused by its name where there is no converter for it', () => {
-    expect(() => bindRequest(Inner)).toThrow(/Inner\.price: Money has no declared properties and no static tryParse/);
-    expect(() => bindRequest(Inner, { converters })).not.toThrow();
-  });
 });
 
 describe("a converter takes precedence over the type's own reading and writing", () => {
@@ -181,24 +174,6 @@ describe("a converter takes precedence over the type's own reading and writing",
       ).dto,
     ).toEqual({ v: new Code('x!') });
     expect((await bind(One, { json: { v: 'x' } }, binding)).status).toBe(400);
-  });
-});
-
-describe('the input of a converter', () => {
-  /** Takes everything for what it is. */
-  class Raw {
-    constructor(readonly json: unknown) {}
-  }
-  const raw = [{ type: Raw, read: (json: unknown) => success(new Raw(json)), write: ({ json }: Raw) => json }];
-
-  it.each<[string, AnyType, unknown]>([
-    ['is null, where the value is required', Raw, { v: new Raw(null) }],
-    ['is not null, where null is a missing value', optional(Raw), {}],
-    ['is not null, where null is a value', nullable(Raw), { v: null }],
-  ])('%s', async (_what, type, value) => {
-    expect((await bind(class extends dto({ v: type }) {}, { json: { v: null } }, { converters: raw })).dto).toEqual(
-      value,
-    );
   });
 });
 

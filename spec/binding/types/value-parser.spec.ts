@@ -5,11 +5,9 @@ import {
   configure,
   dto,
   enumOf,
-  field,
   fromClaim,
   int,
   list,
-  optional,
   queryParam,
   string,
   valueParserFor,
@@ -38,8 +36,6 @@ const failure: ParseResult<never> = { success: false };
 const money = valueParserFor(Money, text =>
   /^\d+\.\d\d$/.test(text ?? '') ? success(new Money(Math.round(Number(text) * 100))) : failure,
 );
-const price = new Money(1250);
-const valueParsers = [money];
 
 describe("a parser takes precedence over the type's own reading", () => {
   const word = enumOf(['a', 'b']);
@@ -96,36 +92,6 @@ describe("a parser takes precedence over the type's own reading", () => {
       (await bind(class extends dto({ all: fromClaim(One) }) {}, {}, { valueParsers: parsers, user: { all: values } }))
         .dto,
     ).toEqual({ all: bound });
-  });
-});
-
-describe('a class about which nothing is declared', () => {
-  it('is refused by its name where there is no parser for it', () => {
-    class Offer extends dto({ price: list(Money) }) {}
-    expect(() => bindRequest(Offer, { valueParsers: [valueParserFor(Code, () => failure)] })).toThrow(
-      /Offer\.price: Money has no declared properties and no static tryParse/,
-    );
-    expect(() => bindRequest(Offer, { valueParsers })).not.toThrow();
-  });
-});
-
-describe('a value that a parser refuses', () => {
-  it('empty text is no value where one may be missing, and no parser is asked', async () => {
-    const asked: unknown[] = [];
-    class Loose extends dto({ price: optional(Money), other: field(Money, { default: () => price }) }) {}
-    const { dto: bound } = await bind(
-      Loose,
-      { path: '/?price=&other=' },
-      {
-        valueParsers: [
-          valueParserFor(Money, text => {
-            asked.push(text);
-            return failure;
-          }),
-        ],
-      },
-    );
-    expect([bound, asked]).toEqual([{ other: price }, []]);
   });
 });
 

@@ -8,11 +8,15 @@ import {
   list,
   nullable,
   optional,
-  string,
   type AnyType,
   type DtoClass,
+  bindRequest,
+  fromBody,
+  string,
 } from '../../../lib';
 import { bind } from '../../support/one-endpoint';
+import express from 'express';
+import { ask, problemIn } from '../../support/ask';
 
 class Point extends dto({ x: int }) {}
 const having = (type: AnyType): DtoClass<{ v: unknown }> =>
@@ -21,23 +25,6 @@ const nested = (type: AnyType, options = {}): DtoClass<{ in: { v: unknown } }> =
   class Inner extends dto({ v: field(type, options) }) {}
   return class extends dto({ in: Inner }) {} as DtoClass<{ in: { v: unknown } }>;
 };
-
-describe('optional', () => {
-  it.each<[string, AnyType]>([
-    ['an int', int],
-    ['a list', list(int)],
-    ['a dto', Point],
-    ['a string', string],
-  ])('%s may be missing', async (_name, type) => {
-    expect(await bind(having(optional(type)), { json: {} })).toMatchObject({ status: 200, dto: {} });
-    expect((await bind(nested(optional(type)), { json: { in: {} } })).dto).toEqual({ in: {} });
-  });
-
-  it('null in JSON is a missing value, in a nested dto too', async () => {
-    expect((await bind(having(optional(int)), { json: { v: null } })).dto).toEqual({});
-    expect((await bind(nested(optional(int)), { json: { in: { v: null } } })).dto).toEqual({ in: {} });
-  });
-});
 
 describe('null as the text of an object that may be null', () => {
   class Sent extends dto({ v: optional(nullable(Point)), all: optional(list(nullable(Point))) }) {}
@@ -109,4 +96,42 @@ describe('nullable', () => {
     expect((await bind(nested(type), { json: { in: { v: null } } })).dto).toEqual({ in: { v: null } });
     expect((await bind(having(type), { json: { v: 'x' } })).status).toBe(400);
   });
+});
+
+const refusing = { null: 'refuse' } as const;
+const Patch = dto({
+  title: optional(string, refusing),
+  tags: field(optional(list(int), refusing)),
+  note: optional(string),
+});
+
+it.each<[string, AnyType, unknown, unknown]>([
+  [
+    'null is refused',
+    Patch,
+    { title: null, tags: null, note: null },
+    ['The value null is not a string.', 'The value null is not a JSON array.'],
+  ],
+  ['what is missing is missing', Patch, {}, {}],
+  ['in a nested dto', dto({ patch: Patch }), { patch: { title: null } }, ['The value null is not a string.']],
+  ['of a whole body', optional(list(int), refusing), 'null', ['The value null is not a JSON array.']],
+  [
+    'of a property that takes the body',
+    dto({ ids: fromBody(optional(list(int), refusing)) }),
+    'null',
+    ['The value null is not a JSON array.'],
+  ],
+  ['a nullable value may be null', dto({ a: optional(nullable(int), refusing) }), { a: null }, { a: null }],
+])('optional(type, { null: "refuse" }): %s', async (_case, Dto, json, expected) => {
+  const app = express();
+  app.post('/', bindRequest(Dto), (req, res) => {
+    res.json(req.dto);
+  });
+  const response = await ask(app, { json });
+  const errors = problemIn(response)?.errors;
+  expect(errors?.map(({ detail }) => detail) ?? (JSON.parse(response.text) as object)).toEqual(expected);
+});
+
+it('another option is an error', () => {
+  expect(() => optional(int, { null: 'accept' as 'refuse' })).toThrow('optional: null must be "refuse"');
 });

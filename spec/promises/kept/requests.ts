@@ -167,7 +167,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A missing permission is 400, and listed.',
-    spec: 'spec/binding/acceptance/permissions.spec.ts',
+    spec: 'spec/binding/acceptance/claims-and-permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
       file: 'lib/binding/sources/caller.ts',
@@ -177,7 +177,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A signed cookie is what cookie-parser has verified, and comes from nowhere else.',
-    spec: 'spec/binding/sources/headers-cookie.spec.ts',
+    spec: 'spec/binding/acceptance/headers-and-cookies.spec.ts',
     title: 'is missing, and comes from nowhere else',
     mutant: {
       file: 'lib/binding/sources/headers.ts',
