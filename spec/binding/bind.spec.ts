@@ -156,10 +156,10 @@ it('calls an own binder and a modifier with the parts, and a signal that does no
   expect([(await bind(Line, sent, options)).sku, aborted]).toEqual(['tea acme', false]);
 });
 
-it.each<[string, unknown, string]>([
-  ['a body and a form', { body: {}, form: {} }, 'bind: give either body or form; a request has one body'],
-  ['an unknown part', { boddy: {} }, 'bind: there is no option "boddy"; did you mean "body"?'],
-  ['nothing', undefined, 'bind: options must be an object, not undefined'],
-])('refuses %s', async (_title, sent, message) => {
+it.each<[string, unknown]>([
+  ['bind: give either body or form; a request has one body', { body: {}, form: {} }],
+  ['bind: there is no option "boddy"; did you mean "body"?', { boddy: {} }],
+  ['bind: options must be an object, not undefined', undefined],
+])('refuses %s', async (message, sent) => {
   await expect(bind(Line, sent as SentParts)).rejects.toThrow(new TypeError(message));
 });

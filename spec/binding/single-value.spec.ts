@@ -105,27 +105,22 @@ describe('a type that cannot be read', () => {
   });
 });
 
-it.each<[string, (req: Request) => unknown, string]>([
+it.each<[string, (req: Request) => unknown]>([
   [
-    'a declaration',
-    req => headerValue(req, 'X-Page', field(int) as unknown as AnyType),
     'headerValue: the type of "X-Page": a declaration such as field(int) is not a type; write the type alone (int).',
+    req => headerValue(req, 'X-Page', field(int) as unknown as AnyType),
   ],
   [
-    'a text',
-    req => cookieValue(req, 'page', 'int' as unknown as AnyType),
     'cookieValue: the type of "page": The text "int" is not a type that values can be bound to.',
+    req => cookieValue(req, 'page', 'int' as unknown as AnyType),
   ],
-])(
-  '%s instead of a type is a mistake of the handler, and the message names the value',
-  async (_what, reading, message) => {
-    const messageOf = (req: Request): string => {
-      try {
-        return String(reading(req));
-      } catch (error) {
-        return (error as Error).message;
-      }
-    };
-    expect((await read(messageOf)).body).toContain(message);
-  },
-);
+])('%s instead of a type is a mistake of the handler, and the message names the value', async (message, reading) => {
+  const messageOf = (req: Request): string => {
+    try {
+      return String(reading(req));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect((await read(messageOf)).body).toContain(message);
+});

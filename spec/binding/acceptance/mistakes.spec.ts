@@ -75,70 +75,58 @@ it.each<[string, () => AnyType, RegExp]>([
   expect(() => bindRequest(declare())).toThrow(message);
 });
 
-it.each<[string, () => AnyType, string]>([
+it.each<[string, () => AnyType]>([
   [
-    'a type three levels deep',
-    () => class Order extends dto({ a: class A extends dto({ b: class B extends dto({ at: Date }) {} }) {} }) {},
     'bindRequest: Order.a: B.at: Date has no declared properties',
+    () => class Order extends dto({ a: class A extends dto({ b: class B extends dto({ at: Date }) {} }) {} }) {},
   ],
   [
-    'equal names of a nested dto',
+    'bindRequest: Order.line: Inner.a and Inner.b have the same JSON name, "x".',
     () => {
       const x = field(int, { jsonPropertyName: 'x' });
       return class Order extends dto({ line: class Inner extends dto({ a: x, b: x }) {} }) {};
     },
-    'bindRequest: Order.line: Inner.a and Inner.b have the same JSON name, "x".',
   ],
   [
-    'a file in a JSON body',
-    () => class Order extends dto({ rush: fromBody(class Photo extends dto({ title: string, cover: file }) {}) }) {},
     'bindRequest: Order.rush: it contains a file (Photo.cover), and files come only from a form; declare it with fromForm.',
+    () => class Order extends dto({ rush: fromBody(class Photo extends dto({ title: string, cover: file }) {}) }) {},
   ],
-])('%s is named in one error, which says it once', (_what, declare, message) => {
+])('%s is named in one error, which says it once', (message, declare) => {
   const error = errorOf(() => bindRequest(declare()));
   expect(error.message).toContain(message);
   // The cause is the innermost error: a chain of causes would repeat the sentence.
   expect((error.cause as Error).cause).toBeUndefined();
 });
 
-it.each<[string, () => unknown, string]>([
+it.each<[string, () => unknown]>([
   [
-    'a property as a type',
-    () => optional(routeParam(int) as unknown as AnyType),
     'a declaration such as field(int) is not a type; write the type alone (int). In a dto, the kind goes outside: routeParam(optional(int)).',
+    () => optional(routeParam(int) as unknown as AnyType),
   ],
+  ['a declaration such as field(int) is not a type', () => field(queryParam(int) as unknown as AnyType)],
+  ['call it: list(string)', () => field(list as unknown as AnyType)],
+  ['the type for it is string', () => String],
+  ['the type for it is int, double or decimal', () => Number],
+  ['the type for it is dateTime', () => Date],
+  ['An array (write list(int) for a collection of int) is not a type', () => [int]],
   [
-    'a property in a property',
-    () => field(queryParam(int) as unknown as AnyType),
-    'a declaration such as field(int) is not a type',
-  ],
-  ['a function that makes types', () => field(list as unknown as AnyType), 'call it: list(string)'],
-  ['String', () => String, 'the type for it is string'],
-  ['Number', () => Number, 'the type for it is int, double or decimal'],
-  ['Date', () => Date, 'the type for it is dateTime'],
-  ['an array', () => [int], 'An array (write list(int) for a collection of int) is not a type'],
-  [
-    'an object',
-    () => ({ street: string }),
     'An object (a dto is a class: class Address extends dto({ street: string }) {}) is not a type',
+    () => ({ street: string }),
   ],
   [
-    'a name',
-    () => fromHeader('X-Tenant' as unknown as AnyType, string as object),
     'The text "X-Tenant" (the type comes first, as in fromHeader(string, { name: \'X-Tenant\' })) is not a type',
+    () => fromHeader('X-Tenant' as unknown as AnyType, string as object),
   ],
   [
-    'a type where lazy wants a function',
-    () => lazy(int as unknown as () => AnyType),
     'lazy takes a function that returns the type, for example lazy(() => Node)',
+    () => lazy(int as unknown as () => AnyType),
   ],
   [
-    'a class where lazy wants a function',
-    () => lazy(class Node extends dto({ a: int }) {} as unknown as () => AnyType),
     'lazy takes a function that returns the type: lazy(() => Node)',
+    () => lazy(class Node extends dto({ a: int }) {} as unknown as () => AnyType),
   ],
   [
-    'a class whose constructor wants an argument',
+    'Line2: its constructor failed when called without arguments: ',
     () =>
       class Line2 extends dto({ a: int }) {
         constructor(given: { b: number }) {
@@ -146,9 +134,8 @@ it.each<[string, () => unknown, string]>([
           Object.assign(this, { b: given.b });
         }
       },
-    'Line2: its constructor failed when called without arguments: ',
   ],
-])('%s says what to write instead', (_what, type, message) => {
+])('%s says what to write instead', (message, type) => {
   expect(() => bindRequest(class Order extends dto({ rush: type() as AnyType }) {})).toThrow(message);
 });
 
@@ -158,11 +145,11 @@ it.each([Number.NaN, 5, null])('%s where bindRequest wants a type says that it i
   );
 });
 
-it.each<[string, unknown, string]>([
-  ['true', true, 'Money.tryParse must return { success: true, value } or { success: false }, and has returned true'],
-  ['nothing', undefined, 'and has returned undefined'],
-  ['the value', { cents: 1 }, 'and has returned another object'],
-])("a tryParse that returns %s is the application's mistake, and not the client's", async (_what, result, message) => {
+it.each<[string, unknown]>([
+  ['Money.tryParse must return { success: true, value } or { success: false }, and has returned true', true],
+  ['and has returned undefined', undefined],
+  ['and has returned another object', { cents: 1 }],
+])("a tryParse that returns %s is the application's mistake, and not the client's", async (message, result) => {
   class Money {
     static tryParse(): never {
       return result as never;
@@ -232,74 +219,40 @@ it.each([
 describe('options of a declaration are checked when the class is made', () => {
   const nobody = (options: unknown): object => options as object;
 
-  it.each<[string, () => Property<unknown>, string]>([
+  it.each<[string, () => Property<unknown>]>([
     [
-      'a name that is nearly one',
-      () => queryParam(int, nobody({ defualt: 1 })),
       'queryParam: there is no option "defualt"; did you mean "default"?',
+      () => queryParam(int, nobody({ defualt: 1 })),
     ],
+    ['queryParam: there is no option "name"; did you mean "bindFrom"?', () => queryParam(int, nobody({ name: 'n' }))],
     [
-      'the option of another source',
-      () => queryParam(int, nobody({ name: 'n' })),
-      'queryParam: there is no option "name"; did you mean "bindFrom"?',
-    ],
-    [
-      'a word for an option',
-      () => field(int, nobody({ jsonName: 'n' })),
       'field: there is no option "jsonName"; did you mean "jsonPropertyName"?',
+      () => field(int, nobody({ jsonName: 'n' })),
     ],
     [
-      'the opposite of an option',
-      () => routeParam(int, nobody({ optional: true })),
       'routeParam: there is no option "optional"; did you mean "required"?',
+      () => routeParam(int, nobody({ optional: true })),
     ],
     [
-      'another name',
-      () => field(int, nobody({ zzz: 1 })),
       'field: there is no option "zzz"; there are: bindFrom, jsonPropertyName, dontBind, required, jsonRequired, default',
+      () => field(int, nobody({ zzz: 1 })),
     ],
+    ['fromHeader: name must be an HTTP header name, not "X Tenant"', () => fromHeader(string, { name: 'X Tenant' })],
+    ['fromClaim: name must be a name, not ""', () => fromClaim(string, { name: '' })],
+    ['field: required must be true or false, not "no"', () => field(int, nobody({ required: 'no' }))],
+    ['formField: bindFrom must be a name, not 5', () => formField(int, nobody({ bindFrom: 5 }))],
+    ['field: dontBind must be an array of sources, not "query"', () => field(int, nobody({ dontBind: 'query' }))],
     [
-      'a header name that is none',
-      () => fromHeader(string, { name: 'X Tenant' }),
-      'fromHeader: name must be an HTTP header name, not "X Tenant"',
-    ],
-    ['an empty claim type', () => fromClaim(string, { name: '' }), 'fromClaim: name must be a name, not ""'],
-    [
-      'required that is no boolean',
-      () => field(int, nobody({ required: 'no' })),
-      'field: required must be true or false, not "no"',
-    ],
-    [
-      'bindFrom that is no text',
-      () => formField(int, nobody({ bindFrom: 5 })),
-      'formField: bindFrom must be a name, not 5',
-    ],
-    [
-      'dontBind that is no array',
-      () => field(int, nobody({ dontBind: 'query' })),
-      'field: dontBind must be an array of sources, not "query"',
-    ],
-    [
-      'an option that a single source does not have',
-      () => routeParam(int, nobody({ dontBind: ['query'] })),
       'routeParam: there is no option "dontBind"; there are: bindFrom, required, jsonRequired, default',
+      () => routeParam(int, nobody({ dontBind: ['query'] })),
     ],
     [
-      'a second name of a permission',
-      () => hasPermission('orders:read', nobody({ name: 'orders:write' })),
       'hasPermission: there is no option "name"; there are: required',
+      () => hasPermission('orders:read', nobody({ name: 'orders:write' })),
     ],
-    [
-      'an option that a permission does not have',
-      () => hasPermission('orders:read', nobody({ default: true })),
-      'hasPermission: there is no option "default"',
-    ],
-    [
-      'no object',
-      () => field(int, 'optional' as unknown as object),
-      'field: options must be an object, not "optional"',
-    ],
-  ])('%s', (_what, declare, message) => {
+    ['hasPermission: there is no option "default"', () => hasPermission('orders:read', nobody({ default: true }))],
+    ['field: options must be an object, not "optional"', () => field(int, 'optional' as unknown as object)],
+  ])('%s', (message, declare) => {
     expect(() => dto({ fine: int, rush: declare() })).toThrow(`dto: property "rush": ${message}`);
     expect(() => {
       class Decorated {
@@ -310,18 +263,16 @@ describe('options of a declaration are checked when the class is made', () => {
   });
 });
 
-it.each<[string, () => AnyType, string]>([
+it.each<[string, () => AnyType]>([
   [
-    'a file',
-    () => class Photo extends dto({ title: string, cover: file }) {},
     'bindRequest: responses[200]: it contains a file (Photo.cover), which a response cannot; ',
+    () => class Photo extends dto({ title: string, cover: file }) {},
   ],
   [
-    'a list of files, nested',
-    () => list(class Album extends dto({ photos: list(file) }) {}),
     'responses[200]: it contains a file (Album.photos), which a response cannot',
+    () => list(class Album extends dto({ photos: list(file) }) {}),
   ],
-  ['a file itself', () => file, 'responses[200]: it contains a file, which a response cannot'],
-])('%s in a response is refused when the middleware is made', (_what, declare, message) => {
+  ['responses[200]: it contains a file, which a response cannot', () => file],
+])('%s in a response is refused when the middleware is made', (message, declare) => {
   expect(() => bindRequest(Line, { responses: { 200: declare() } })).toThrow(message);
 });

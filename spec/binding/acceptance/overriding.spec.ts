@@ -1,4 +1,3 @@
-
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
 import {
@@ -92,13 +91,13 @@ describe('the binder of an endpoint', () => {
     expect(bound).toBeInstanceOf(Customer);
   });
 
-  it.each<[string, unknown, string]>([
-    ['a class in place of an instance', RequestBinder, 'for a class, pass an instance'],
-    ['a class without bind', class {}, 'for a class, pass an instance'],
-    ['an object without bind', {}, 'binder must be an object with a method bind(context, signal)'],
-    ['a function that makes nothing', () => undefined, 'the function in `binder` must return an object'],
-    ['a function that promises one', () => Promise.resolve(binder), 'the function in `binder` must return an object'],
-  ])('is checked when the middleware is made: %s', (_what, given, message) => {
+  it.each<[string, unknown]>([
+    ['for a class, pass an instance', RequestBinder],
+    ['for a class, pass an instance', class {}],
+    ['binder must be an object with a method bind(context, signal)', {}],
+    ['the function in `binder` must return an object', () => undefined],
+    ['the function in `binder` must return an object', () => Promise.resolve(binder)],
+  ])('is checked when the middleware is made: %s', (message, given) => {
     expect(() => bindRequest(Customer, { binder: given as Binder<Customer> })).toThrow(message);
   });
 });
