@@ -53,7 +53,6 @@ const long = [
   'spec/idempotency/stores/redis/deployments/access.spec.ts',
   'spec/idempotency/stores/redis/deployments/cluster.spec.ts',
   'spec/idempotency/stores/redis/deployments/sentinel.spec.ts',
-  'spec/idempotency/stores/redis/deployments/valkey-outage.spec.ts',
   'spec/idempotency/stores/memory-responses.spec.ts',
   'spec/idempotency/stores/sqlite',
   'spec/idempotency/stores/transactions.spec.ts',

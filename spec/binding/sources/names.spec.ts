@@ -143,6 +143,16 @@ it('a parameter that a middleware in front has replaced by an object is missing'
   expect([status, text]).toEqual([400, expect.stringContaining('"detail":"This route parameter is required."')]);
 });
 
+it.each(expressVersions)(
+  'parameters of the template bind to properties of the same name, in any case: %s',
+  async (...version) => {
+    class Order extends dto({ customerId: int, orderNo: field(int, { bindFrom: 'NO' }), note: string }) {}
+    const endpoint = { framework: version[1], route: '/:CustomerId/orders/:no' };
+    const { dto: bound } = await bind(Order, { path: '/42/orders/7', json: { note: 'x' } }, endpoint);
+    expect(bound).toEqual({ customerId: 42, orderNo: 7, note: 'x' });
+  },
+);
+
 describe.each(expressVersions)('mounted, %s', (_name, framework) => {
   class Dto extends dto({ shop: routeParam(string), order: routeParam(int), page: int }) {}
 
