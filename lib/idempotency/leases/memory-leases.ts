@@ -3,19 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryBound } from '../../basics/process';
 import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
-import type { Acquisition, LeaseStore } from './lease-store';
+import type { LeaseStore } from './lease-store';
 import { localRun } from './local-runs';
-import { isAskedFor, pageOf, type RunFacts, type RunPage, type RunQuery, type RunRecord } from './runs';
+import { RecordLeases, type Decision, type HeldRun } from './record-leases';
+import { isAskedFor, pageOf, type RunPage, type RunQuery, type RunRecord } from './runs';
 import { Watchers } from './waiting';
 
-/** A lease, or the record of a run that is done. */
-interface Lease {
-  readonly token: string;
-  readonly isDone: boolean;
-  /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
-  readonly expires: number;
-  readonly status?: number;
-  readonly about?: RunFacts;
+/** Its times are those of the monotonic clock: changes of the wall clock do not end leases. */
+interface Lease extends HeldRun {
   /** The place in a list: a number that grows with each run. */
   readonly order: number;
 }
@@ -50,7 +45,7 @@ export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 4_000));
 }
 
-class MemoryLeases implements LeaseStore {
+class MemoryLeases extends RecordLeases {
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
   private readonly hashSalt = randomUUID();
@@ -58,40 +53,8 @@ class MemoryLeases implements LeaseStore {
   /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
   private round = this.leases.keys();
 
-  constructor(private readonly maxKeys: number) {}
-
-  /** @throws Error for a new key when there are too many. */
-  acquire(key: string, token: string, ms: number, about?: RunFacts): Acquisition {
-    const lease = this.live(key);
-    if (lease?.isDone) return { kind: 'done', token: lease.token };
-    if (lease && lease.token !== token)
-      return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
-    // A key that has expired gets a new place: the newest are the last of the map.
-    if (!lease && !this.leases.delete(key)) this.makeRoom();
-    this.put(key, token, false, ms, lease, about);
-    return { kind: 'acquired' };
-  }
-
-  renew(key: string, token: string, ms: number): boolean {
-    const lease = this.live(key);
-    if (lease?.token !== token || lease.isDone) return false;
-    this.put(key, token, false, ms, lease);
-    return true;
-  }
-
-  complete(key: string, token: string, ms: number, status?: number): boolean {
-    const lease = this.live(key);
-    if (lease && lease.token !== token) return false;
-    this.put(key, token, true, ms, lease, undefined, status);
-    this.watchers.notify(key);
-    return true;
-  }
-
-  release(key: string, token: string): boolean {
-    if (this.live(key)?.token !== token) return false;
-    this.leases.delete(key);
-    this.watchers.notify(key);
-    return true;
+  constructor(private readonly maxKeys: number) {
+    super();
   }
 
   watch(key: string, onChange: () => void): Promise<() => void> {
@@ -132,18 +95,16 @@ class MemoryLeases implements LeaseStore {
     return expires > performance.now() || (!isDone && localRun(key, this)?.token === token) ? lease : undefined;
   }
 
-  /** @param before what was stored under the key: its run goes on. */
-  private put(
-    key: string,
-    token: string,
-    isDone: boolean,
-    ms: number,
-    before?: Lease,
-    about = before?.about,
-    status = before?.status,
-  ): void {
-    const order = before?.order ?? ++this.runs;
-    this.leases.set(key, { token, isDone, expires: performance.now() + ms, status, about, order });
+  /** @throws Error for a new key when there are too many. */
+  protected step<T>(key: string, decide: Decision<T>): T {
+    const run = this.live(key);
+    return decide(run, performance.now(), next => {
+      // A key that has expired gets a new place: the newest are the last of the map.
+      if (!run && !this.leases.delete(key) && !next?.isDone) this.makeRoom();
+      if (next) this.leases.set(key, { ...next, order: run?.order ?? ++this.runs });
+      else this.leases.delete(key);
+      if (!next || next.isDone) this.watchers.notify(key);
+    });
   }
 
   /** Makes room for a new key: forgets expired ones, a few at a time. @throws Error if there is none. */

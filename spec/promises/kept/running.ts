@@ -7,9 +7,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/runs-once.spec.ts',
     title: 'exactly one runs, and all get its answer',
     mutant: {
-      file: 'lib/idempotency/leases/memory-leases.ts',
-      find: 'if (lease && lease.token !== token)\n',
-      replace: 'if (lease && lease.token === token)\n',
+      file: 'lib/idempotency/leases/record-leases.ts',
+      find: 'if (run && run.token !== token)\n',
+      replace: 'if (run && run.token === token)\n',
     },
   },
   {
@@ -323,9 +323,9 @@ export const running: readonly KeptPromise[] = [
     title: '100,000 live keys > in memory do not slow an acquire',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: '    const lease = this.live(key);\n    if (lease?.isDone) return',
+      find: '    const run = this.live(key);\n    return decide',
       replace:
-        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const lease = this.live(key);\n    if (lease?.isDone) return',
+        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const run = this.live(key);\n    return decide',
     },
   },
   {
