@@ -1,9 +1,8 @@
-import { after, type Awaitable } from '../../../basics/awaitable';
+import type { Awaitable } from '../../../basics/awaitable';
 import { isUnknown, RecordLeases, type Decision, type HeldRun } from '../../leases/record-leases';
 import type { RunFacts, RunPage, RunQuery, RunRecord } from '../../leases/runs';
-import type { RecordedResponse } from '../../responses/recorded-response';
-import { listed, listing, RUN_COLUMNS, runOf } from '../list-runs';
-import { fromStored, type ResponseStore, toStored } from '../responses';
+import type { ResponseStore } from '../responses';
+import { findRun, listRuns, responsesBy, type ListedRuns } from '../sql';
 import type { Store } from '../store';
 import { openSqlite, type Database, type SqliteDatabase } from './database';
 
@@ -24,7 +23,7 @@ export function sqliteStore(given: string | SqliteDatabase): SqliteStore {
   const database = openSqlite(given);
   return {
     leases: new SqliteLeases(database),
-    responses: new SqliteResponses(database),
+    responses: responsesIn(database),
     close: database.close.bind(database),
   };
 }
@@ -35,6 +34,12 @@ interface Row extends Omit<HeldRun, 'isDone' | 'about'>, RunFacts {
 }
 
 class SqliteLeases extends RecordLeases {
+  private readonly runs: ListedRuns = {
+    sql: RUNS,
+    parameter: () => '?',
+    select: (text, values) => this.database.take(() => this.database.all(text, Date.now(), ...(values as string[]))),
+  };
+
   constructor(private readonly database: Database) {
     super();
   }
@@ -56,15 +61,12 @@ class SqliteLeases extends RecordLeases {
     });
   }
 
-  async list(query: RunQuery): Promise<RunPage> {
-    const { text, values } = listing(query, RUNS, () => '?');
-    return listed(await this.database.take(() => this.database.all(text, Date.now(), ...values)), query);
+  list(query: RunQuery): Promise<RunPage> {
+    return listRuns(query, this.runs);
   }
 
-  async get(key: string): Promise<RunRecord | undefined> {
-    const sql = `SELECT ${RUN_COLUMNS} FROM (${RUNS}) AS listed WHERE key = ? AND cache_key IS NOT NULL`;
-    const row = await this.database.take(() => this.database.get(sql, Date.now(), key));
-    return row === undefined ? undefined : runOf(row);
+  get(key: string): Promise<RunRecord | undefined> {
+    return findRun(key, this.runs);
   }
 
   protected step<T>(key: string, decide: Decision<T>): Awaitable<T> {
@@ -100,25 +102,18 @@ const RUNS = `SELECT key, iif(method IS NULL, NULL, key) AS cache_key, token,
   CASE WHEN done OR expires > now THEN expires ELSE unknown_until END AS ends
 FROM bindonce_1_runs, (SELECT ? AS now) WHERE max(expires, unknown_until) > now`;
 
-class SqliteResponses implements ResponseStore {
-  constructor(private readonly database: Database) {}
-
-  get(key: string, token: string): Awaitable<RecordedResponse | undefined> {
-    const sql = 'SELECT response FROM bindonce_1_responses WHERE key = ? AND token = ? AND expires > ?';
-    return after(
-      this.database.take(() => this.database.get(sql, key, token, Date.now())),
-      row => (row ? fromStored(`${key}:${token}`, (row as { readonly response: unknown }).response) : undefined),
-    );
-  }
-
-  set(key: string, token: string, response: RecordedResponse, ms: number): Awaitable<void> {
-    const sql = 'INSERT OR REPLACE INTO bindonce_1_responses (key, token, response, expires) VALUES (?, ?, ?, ?)';
-    const text = toStored(`${key}:${token}`, response);
-    return this.database.take(() => void this.database.run(sql, key, token, text, Date.now() + ms));
-  }
-
-  delete(key: string, token: string): Awaitable<void> {
-    const sql = 'DELETE FROM bindonce_1_responses WHERE key = ? AND token = ?';
-    return this.database.take(() => void this.database.run(sql, key, token));
-  }
-}
+const responsesIn = (database: Database): ResponseStore =>
+  responsesBy({
+    read(key, token) {
+      const sql = 'SELECT response FROM bindonce_1_responses WHERE key = ? AND token = ? AND expires > ?';
+      return database.take(() => database.all(sql, key, token, Date.now()));
+    },
+    keep(key, token, ms, text) {
+      const sql = 'INSERT OR REPLACE INTO bindonce_1_responses (key, token, response, expires) VALUES (?, ?, ?, ?)';
+      return database.take(() => database.run(sql, key, token, text, Date.now() + ms));
+    },
+    remove(key, token) {
+      const sql = 'DELETE FROM bindonce_1_responses WHERE key = ? AND token = ?';
+      return database.take(() => database.run(sql, key, token));
+    },
+  });
