@@ -4,7 +4,7 @@ import { checkOptions, fn, type Rule } from '../../options/check';
 import { answerWith } from '../../problems/answer';
 import { Problem } from '../../problems/problem';
 import { StoreUnavailable } from '../store-calls/store-call';
-import type { KeyRecord, Keys, KeysQuery } from './keys';
+import type { Keys, KeysQuery } from './keys';
 
 /** Options of {@link operate}. */
 export interface OperateOptions {
@@ -75,7 +75,9 @@ async function serve(req: Request, res: Response, keys: Keys, allow: OperateOpti
   else if (cacheKey === undefined) return false;
   else if (isRead && !isResolve) {
     const run = await keys.get(cacheKey, { response: req.query['response'] === 'true' });
-    if (run) res.json(run.response ? { ...run, response: readable(run.response) } : run);
+    // As JSON, with the body in base64: bytes may be no text.
+    const { status, headers, body } = run?.response ?? {};
+    if (run) res.json({ ...run, response: body && { status, headers, body: body.toString('base64') } });
     else res.status(404).json({ detail: 'There is no run with this cache key. It may have expired.' });
   } else if (isRead || (req.method !== 'DELETE') === !isResolve) return false;
   else if (!isFromHere(req, isRead))
@@ -100,11 +102,6 @@ function queryOf({ query }: Request): KeysQuery {
   const { limit, ...rest } = Object.fromEntries(given);
   return { ...rest, ...(limit !== undefined && { limit: Number(limit) }) };
 }
-
-/** A response as JSON: its body in base64, as bytes may be no text. */
-const readable = ({ status, headers, body }: NonNullable<KeyRecord['response']>): object => ({
-  ...{ status, headers, body: body.toString('base64') },
-});
 
 /**
  * Browsers send `Sec-Fetch-Site` on secure pages (Fetch Metadata), and `Origin` with every change, and with what a page

@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable, type Awaitable } from '../../../basics/awaitable';
+import { sweeping } from '../sql';
 
 /** The part of a database of `node:sqlite` or of better-sqlite3 that bindonce uses. */
 export interface SqliteDatabase {
@@ -24,8 +25,6 @@ const LONGEST_WAIT = 10_000;
 /** Milliseconds between two tries, at most: random, so that processes do not meet again. */
 const LONGEST_PAUSE = 20;
 
-/** Milliseconds from the use of the tables to the sweep; until then, expired rows only take space. */
-const SWEEP_DELAY = 60_000;
 /** Rows that are deleted at once. */
 const SWEEP_BATCH = 500;
 
@@ -86,7 +85,13 @@ function opened(path: string): SqliteDatabase {
 /** A database, in which each step is one transaction. */
 export class Database {
   private isReady = false;
-  private sweeping: NodeJS.Timeout | undefined;
+  private readonly planSweep = sweeping(
+    SWEEPS.map(piece => async () => {
+      const mayBeMore = (await this.take(() => this.run(piece, Date.now()))) === SWEEP_BATCH;
+      if (mayBeMore) await pause(LONGEST_PAUSE);
+      return mayBeMore;
+    }),
+  );
 
   constructor(private readonly database: SqliteDatabase) {
     // While it is opened, SQLite may wait: several processes can start at the same moment.
@@ -144,9 +149,7 @@ export class Database {
   /** @returns undefined if another process has the file. */
   private attempt<T>(step: () => T): { readonly value: T } | undefined {
     const { database } = this;
-    this.sweeping ??= setTimeout(() => {
-      void this.sweep();
-    }, SWEEP_DELAY).unref();
+    this.planSweep();
     try {
       database.exec('BEGIN IMMEDIATE');
     } catch (error) {
@@ -175,9 +178,6 @@ export class Database {
       throw new Error(`sqliteStore: the file cannot be written (${String(error)}). Check its path and permissions.`, {
         cause: error,
       });
-    } finally {
-      clearTimeout(this.sweeping);
-      this.sweeping = undefined;
     }
   }
 
@@ -196,18 +196,6 @@ export class Database {
       // Another process has the file, and sets it, too.
       if (!isBusy(error)) throw error;
     }
-  }
-
-  /** Deletes what has expired, a minute after a use, a piece at a time. */
-  private async sweep(): Promise<void> {
-    try {
-      for (const piece of SWEEPS)
-        while ((await this.take(() => this.run(piece, Date.now()))) === SWEEP_BATCH) await pause(LONGEST_PAUSE);
-    } catch {
-      /* the next sweep finds the same rows */
-    }
-    clearTimeout(this.sweeping);
-    this.sweeping = undefined;
   }
 }
 
