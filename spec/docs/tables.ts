@@ -10,14 +10,12 @@ const root = join(__dirname, '../..');
 /** The tables of the documents that say what the code says, made from the code. */
 export function tableFor(marker: string): string {
   const [, name] = /^options: (\S+)$/.exec(marker) ?? [];
-  if (name !== undefined) return optionsTable(name);
+  if (name !== undefined) return optionsList(name);
   const [, members] = /^members: (\S+)$/.exec(marker) ?? [];
-  if (members !== undefined) return membersTable(members);
+  if (members !== undefined) return membersList(members);
   if (marker === 'failures') return failuresTable();
-  if (marker === 'events')
-    return unionTable('lib/idempotency/options/events.ts', 'IdempotencyEventKind', '`kind` | What happened');
-  if (marker === 'failure codes')
-    return unionTable('lib/binding/reading/failures.ts', 'FailureCode', '`code` | What is wrong');
+  if (marker === 'events') return unionList('lib/idempotency/options/events.ts', 'IdempotencyEventKind');
+  if (marker === 'failure codes') return unionList('lib/binding/reading/failures.ts', 'FailureCode');
   if (marker === 'matrix') return matrixTable();
   throw new Error(`There is no table "${marker}"`);
 }
@@ -33,13 +31,11 @@ const declarations = readdirSync(join(root, 'lib'), { recursive: true, encoding:
 
 const declarationOf = (name: string) => declarations.find(one => one.name?.text === name);
 
-/** One row for each property of an interface, out of its type and its doc comment. */
-const optionsTable = (name: string): string =>
-  ['| Option | Type | Meaning and default |', '|---|---|---|', ...ownMembers(name).map(rowOf)].join('\n');
+/** One item for each property of an interface, out of its type and its doc comment. */
+const optionsList = (name: string): string => ownMembers(name).map(itemOf).join('\n');
 
-/** One row for each public member of an interface or a class; those of its bases come first. */
-const membersTable = (name: string): string =>
-  ['| Member | Type | Meaning |', '|---|---|---|', ...allMembers(name).map(rowOf)].join('\n');
+/** One item for each public member of an interface or a class; those of its bases come first. */
+const membersList = (name: string): string => allMembers(name).map(itemOf).join('\n');
 
 type Field = ts.PropertySignature | ts.PropertyDeclaration | ts.ParameterDeclaration;
 type Member = Field | ts.GetAccessorDeclaration | ts.MethodDeclaration;
@@ -81,14 +77,13 @@ function isPublic(member: Member): boolean {
 
 const docOf = (member: Member): ts.JSDoc | undefined => ts.getJSDocCommentsAndTags(member).find(one => ts.isJSDoc(one));
 
-function rowOf(member: Member): string {
+function itemOf(member: Member): string {
   const name = ts.isMethodDeclaration(member)
     ? `${member.name.getText()}(${member.parameters.map(one => one.getText()).join(', ')})`
     : member.name.getText();
   const { comment, tags = [] } = docOf(member) ?? {};
   const texts = [ts.getTextOfJSDocComment(comment), ...tags.map(textOfTag)].filter(text => text !== undefined);
-  const cells = [`\`${name}\``, `\`${typeOf(member)}\``, texts.join(' ')];
-  return `| ${cells.map(cell => cell.replaceAll('\n', ' ').replaceAll('|', '\\|')).join(' | ')} |`;
+  return `- \`${name}: ${typeOf(member)}\`: ${texts.join(' ')}`.replaceAll('\n', ' ');
 }
 
 function textOfTag(tag: ts.JSDocTag): string {
@@ -106,7 +101,8 @@ const shownAs = [
 function typeOf(member: Member): string {
   const initial = 'initializer' in member ? member.initializer : undefined;
   const inferred = initial && ts.isStringLiteral(initial) ? 'string' : initial?.getText();
-  return shownAs.reduce((text, [name, shown]) => text.replace(name, shown), member.type?.getText() ?? inferred ?? '');
+  const written = (member.type?.getText() ?? inferred ?? '').replaceAll('readonly ', '');
+  return shownAs.reduce((text, [name, shown]) => text.replace(name, shown), written);
 }
 
 function failuresTable(): string {
@@ -119,8 +115,8 @@ function failuresTable(): string {
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** One row for each member of a union of texts, out of the list in its doc comment. */
-function unionTable(file: string, type: string, heading: string): string {
+/** One item for each member of a union of texts, out of the list in its doc comment. */
+function unionList(file: string, type: string): string {
   const source = readFileSync(join(root, file), 'utf8');
   const [, comment = '', union = ''] =
     new RegExp(`/\\*\\*((?:(?!\\*/).)*)\\*/\\s*export type ${type} =([^;]*);`, 's').exec(source) ?? [];
@@ -133,9 +129,7 @@ function unionTable(file: string, type: string, heading: string): string {
   const members = [...union.matchAll(/'([\w-]+)'/g)].map(([, member]) => member);
   if (members.length === 0 || members.join() !== rows.map(({ member }) => member).join())
     throw new Error(`The comment of ${type} does not name the same members as the type, in the same order`);
-  return [`| ${heading} |`, '|---|---|', ...rows.map(({ member, meaning }) => `| \`${member}\` | ${meaning} |`)].join(
-    '\n',
-  );
+  return rows.map(({ member, meaning }) => `- \`${member}\`: ${meaning}`).join('\n');
 }
 
 /** What the cells of an area differ by, beside Node and what has installed them. */

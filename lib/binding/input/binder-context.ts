@@ -66,22 +66,16 @@ export class BinderContext<T = unknown> {
     return this.endpoint.options.serializer;
   }
 
-  /**
-   * The failures reported so far. If there are any, the response is 400, even if the binder is the application's own.
-   */
+  /** The failures reported so far. If there are any, the response is 400. */
   get failures(): readonly BindingFailure[] {
     return this.noted.list;
   }
 
   /**
    * Adds a failure.
-   * @param name the property of the dto, or a path like `items[0].sku`; it is reported under the client's name for it
-   * in that source.
+   * @param name the property of the dto, or a path like `items[0].sku`; clients see their own name for it.
    * @param reason a sentence for the client.
-   * @param where the source that the client used. Default: the one in which this client would send the property. That
-   * is the claim, header or cookie that it is declared as; or the path, if it has a parameter of that name; or the
-   * query of a GET or HEAD, the fields of a form, the JSON of any other request; or else, if it cannot be bound from
-   * there, the last of its sources. A name that is no property is reported in `body`.
+   * @param where the source that the client used. Default: the one in which this client would send the property.
    */
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
@@ -93,7 +87,7 @@ export class BinderContext<T = unknown> {
   }
 
   /**
-   * @param emptyBody why the body has no values, if it has none: said first if a value is missing in it.
+   * @param emptyBody why the body has no values: said first if a value is missing in it.
    * @throws a problem that lists the failures, if any.
    */
   refuseFailures(emptyBody?: string): void {
