@@ -34,8 +34,8 @@ export interface Configuration {
   /** Answers refused requests instead of bindonce: `(problem, req, res, next) => next(problem)`. */
   onProblem?: OnProblem;
   /**
-   * The beginning of a problem's `type`; its code follows. Give a page that explains the codes:
-   * `'https://docs.example.com/problems#'`. Default `'urn:bindonce:'`.
+   * The beginning of a problem's `type`; its code follows: `'https://docs.example.com/problems#'`. Default
+   * `'urn:bindonce:'`.
    */
   problemTypeBase?: string;
 }

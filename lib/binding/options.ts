@@ -41,7 +41,7 @@ export interface OperationOptions {
   description?: string;
   /** Names that group endpoints. */
   tags?: readonly string[];
-  /** Name of the operation, unique in the API. Default: made from method and path. */
+  /** Name of the operation. Default: made from method and path. */
   operationId?: string;
   /** When true, the endpoint is marked as deprecated. Default false. */
   deprecated?: boolean;
@@ -63,32 +63,28 @@ export interface OperationOptions {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- options declared apart may be for any endpoint.
 export interface BindingOptions<T = any> extends SerializerOptions {
   /**
-   * Whether forms are accepted, which otherwise get 415: `true` for multipart, `{ urlEncoded: true }` for urlencoded
-   * forms, too. Default false.
+   * `true`: multipart forms are accepted. `{ urlEncoded: true }`: urlencoded forms, too. Default false: forms get 415.
    */
   allowFormData?: boolean | { readonly urlEncoded: true };
-  /** Media types that are JSON beside `application/json` and `…+json`. Forms of other sites can send `text/plain`. */
+  /** Media types that are JSON beside `application/json` and `…+json`. */
   jsonTypes?: readonly string[];
-  /** Whether requests without a caller are accepted; otherwise they get 401. Default true. */
+  /** When false, requests without a caller get 401. Default true. */
   allowAnonymous?: boolean;
   /**
-   * Where a bare type and `field()` at the root of the dto bind from. `['json']`: no form, route or query can set such
-   * a value. Default all four; a later one overwrites an earlier one.
+   * Where a bare type and `field()` bind from. `['json']`: no form, route or query can set such a value. Default all
+   * four; a later one overwrites an earlier one.
    */
   fieldSources?: readonly ('json' | 'form' | 'route' | 'query')[];
   /**
    * Whether a missing claim, header or cookie with `required: false` is read from body, form, route or query, where a
-   * client can send any value. A declaration's own `fallback` counts first. Default true.
+   * client can send any value. Default true.
    */
   fallback?: boolean;
-  /**
-   * `'refuse'`: a name in JSON, form or query that no property takes is a failure, in nested dtos, too. Default
-   * `'ignore'`.
-   */
+  /** `'refuse'`: a name in JSON, form or query that no property takes is a failure. Default `'ignore'`. */
   unknownNames?: 'ignore' | 'refuse';
-  /** Makes the dto instead of the built-in binder. A function gets the Dto, once, and returns the binder. */
+  /** Makes the dto instead of the built-in binder; or a function that gets the Dto, once, and returns the binder. */
   binder?: BinderObject<T> | ((Dto: AnyType) => Binder<T>);
-  /** Called after the binder for each request without failures; may change the dto, report failures, or throw. */
+  /** Called after the binder for each request without failures; may change the dto, or report failures. */
   modifier?: Modifier<T>;
   /** Parsers, made by `valueParserFor`, that come before the types' own. */
   valueParsers?: readonly ValueParser[];
@@ -98,14 +94,11 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   responses?: ResponseTypes;
   /** The claims of the caller. Default: `req.auth` (a function is called), or the `payload` in it; else `req.user`. */
   claims?: (req: Request) => Claims | null | undefined;
-  /** The permissions of the caller. Default: the `permissions` claim, else `scope`, a list or text with spaces. */
+  /** The permissions of the caller. Default: the `permissions` claim, else `scope`. */
   permissions?: (req: Request) => Iterable<string>;
-  /** Returns a text instead of a failure's own, for example in the client's language, or undefined to keep it. */
+  /** Returns a text instead of a failure's own, or undefined to keep it. */
   failureMessage?: (failure: BindingFailure, req: Request) => string | undefined;
-  /**
-   * When false, failures repeat no refused value and no message of a schema. Default true; claims, cookies and
-   * credentials are never repeated.
-   */
+  /** When false, failures repeat no refused value. Default true; claims, cookies and credentials are never repeated. */
   quoteValues?: boolean;
   /** Limits of one request. */
   limits?: BindingLimits;

@@ -4,16 +4,14 @@ import { memory, ofThisPage, orMemory, type KeyStorage } from './key-storage.js'
 /** Options of `idempotentFetch()`. */
 export interface IdempotentFetchOptions {
   /**
-   * Where the key of an operation is kept until its outcome is known: an object with `claim` and `remove`, or
-   * `'memory'`, which all clients of the page or process share. Default: IndexedDB; where there is none, as in Node,
-   * memory, with a warning.
+   * Where keys are kept: an object with `claim` and `remove`, or `'memory'` of the page or process. Default: IndexedDB;
+   * without it, memory, with a warning.
    */
   readonly storage?: KeyStorage | 'memory';
   /** The beginning of all names in `storage`. Default `'bindonce:'`. */
   readonly prefix?: string;
   /**
-   * How long an unfinished operation keeps its key, in milliseconds from its first attempt; later, it starts anew.
-   * Default 86,400,000 (a day).
+   * How long an unfinished operation keeps its key, in milliseconds from its first attempt. Default 86,400,000 (a day).
    */
   readonly keyLifetime?: number;
   /** `'reject'` sends nothing; `'memory'` goes on with a key that a reload loses. Default `'reject'`. */
@@ -26,21 +24,13 @@ export interface IdempotentFetchOptions {
   readonly replayedHeader?: string;
   /** How long a call may take with all attempts and pauses, in milliseconds. Default 60,000. */
   readonly deadline?: number;
-  /**
-   * How long one attempt may take until its whole answer is there, in milliseconds: longer than the server's
-   * `waitTimeout` (10 s). Default 15,000.
-   */
+  /** How long one attempt may take, in milliseconds: longer than the server's `waitTimeout`. Default 15,000. */
   readonly attemptTimeout?: number;
   /** The longest pause after the first attempt, in milliseconds; it doubles with each attempt. Default 200. */
   readonly baseDelay?: number;
-  /**
-   * The longest pause that the client chooses by itself, in milliseconds; `Retry-After` may be longer. Default 10,000.
-   */
+  /** The longest pause, in milliseconds, unless `Retry-After` is longer. Default 10,000. */
   readonly maxDelay?: number;
-  /**
-   * Called before each pause, for a message such as "trying again in 5 seconds". What it throws ends the call; the key
-   * is kept.
-   */
+  /** Called before each pause, for a message to the user. What it throws ends the call; the key is kept. */
   readonly onRetry?: (info: RetryInfo) => void;
   /** The function that sends. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;

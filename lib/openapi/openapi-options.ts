@@ -5,18 +5,15 @@ import type { JsonSchemaOf } from './components';
 
 /** Options of {@link openapi}. */
 export interface OpenApiOptions {
-  /** Title, version and more of the API (OpenAPI 3.1, section 4.8.2). */
+  /** Title, version and more of the API. */
   info: { readonly title: string; readonly version: string; readonly [field: string]: unknown };
   /** Version of OpenAPI; only 3.2 has the method QUERY. Default `'3.1'`. */
   openapi?: '3.1' | '3.2';
   /** Addresses of the API: `[{ url: 'https://api.example.com' }]`. Default: where the document is. */
   servers?: readonly object[];
-  /** Descriptions of the tags (OpenAPI 3.1, section 4.8.22). */
+  /** Descriptions of the tags. */
   tags?: readonly object[];
-  /**
-   * How callers authenticate, if there is one way (OpenAPI 3.1, section 4.8.27). Default `{ type: 'http', scheme:
-   * 'bearer' }`.
-   */
+  /** How callers authenticate, if there is one way. Default `{ type: 'http', scheme: 'bearer' }`. */
   securityScheme?: object;
   /** The ways in which callers can authenticate, by name. */
   securitySchemes?: Readonly<Record<string, object>>;
@@ -29,10 +26,7 @@ export interface OpenApiOptions {
   listOthers?: boolean;
   /** Routers by path that Express does not name: mounted applications and, under Express 5.0 to 5.2, nested routers. */
   mounts?: Mounts;
-  /**
-   * Returns the JSON Schema of a Standard Schema that offers none, or that cannot be written as one (`z.date()`); `{}`
-   * leaves it open.
-   */
+  /** Returns the JSON Schema of a Standard Schema that offers none (`z.date()`); `{}` leaves it open. */
   jsonSchemaOf?: JsonSchemaOf;
 }
 

@@ -69,21 +69,20 @@ export interface PropertyOptions<T = unknown> {
    * route or query** (see `fallback`). Default true, unless the type is optional or there is a default.
    */
   readonly required?: boolean | undefined;
-  /** When true, the JSON body itself must have the value, even if another source has it. Default false. */
+  /** When true, the JSON body itself must have the value. Default false. */
   readonly jsonRequired?: boolean;
   /** The value if no source has one: plain data, which is copied for each request, or a function that makes it. */
   readonly default?: Default<T>;
   /** Text about the property for the API description. */
   readonly description?: string;
   /**
-   * With `required: false`: whether a missing claim, header or cookie is read from body, form, route or query, where a
-   * client can send any value. Set false for what decides about identity or rights. Default: the option `fallback` of
-   * `bindRequest()`.
+   * With `required: false`: whether a missing claim, header or cookie is read from body, form, route or query. Set
+   * false for what decides about identity or rights. Default: the option `fallback` of `bindRequest()`.
    */
   readonly fallback?: boolean | undefined;
   /**
-   * When true, the cookie is one that cookie-parser has verified (`req.signedCookies`); a wrong signature counts as
-   * missing, and `fallback` is then false by default. Default false: the cookie is what the client says.
+   * When true, the cookie is one that cookie-parser has verified (`req.signedCookies`), and `fallback` is false by
+   * default. Default false: the cookie is what the client says.
    */
   readonly signed?: boolean;
 }

@@ -73,7 +73,7 @@ export class BinderContext<T = unknown> {
 
   /**
    * Adds a failure.
-   * @param name the property of the dto, or a path like `items[0].sku`; clients see their own name for it.
+   * @param name the property of the dto, or a path like `items[0].sku`.
    * @param reason a sentence for the client.
    * @param where the source that the client used. Default: the one in which this client would send the property.
    */

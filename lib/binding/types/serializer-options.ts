@@ -33,9 +33,7 @@ const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
 export interface SerializerOptions {
   /** Makes the JSON name of a property that has no `jsonPropertyName`. Default `'camelCase'`. */
   propertyNamingPolicy?: NamingPolicyName | NamingPolicy;
-  /**
-   * Whether a `decimal` is written as `4.5` or as `"4.5"`, which no client rounds; both are read. Default `'number'`.
-   */
+  /** Whether a `decimal` is written as `4.5` or as `"4.5"`; both are read. Default `'number'`. */
   decimals?: 'number' | 'text';
   /** Readers and writers for types without a JSON form, or with another one. */
   converters?: readonly JsonConverter[];

@@ -32,8 +32,8 @@ const NEARLY_FULL = 0.8;
 /** Options of {@link memoryLeases}. */
 export interface MemoryLeasesOptions {
   /**
-   * Keys that are kept at one time, of some 500 bytes each. Beyond, new keys get 503: a key that is forgotten could run
-   * again. Default 1,000,000, or one for each 4,000 bytes that the process may use.
+   * Keys that are kept at one time; beyond, new keys get 503. Default 1,000,000, or one for each 4,000 bytes that the
+   * process may use.
    */
   readonly maxKeys?: number;
 }

@@ -20,88 +20,77 @@ export interface IdempotencyOptions {
   /** Request header that carries the key. Default `'Idempotency-Key'`. */
   headerName?: string;
   /**
-   * Further request headers that take part in the cache key: those that decide the response, for example `['Accept',
-   * 'Accept-Language']`, but not `Range`, which clients add to a retry.
+   * Further request headers that take part in the cache key: those that decide the response (`Accept`), but not
+   * `Range`, which clients add to a retry.
    */
   additionalHeaders?: readonly string[];
-  /**
-   * A request without a key gets 400, or its handler runs unguarded (for clients that send no keys yet). Default
-   * `'reject'`.
-   */
+  /** `'reject'`: a request without a key gets 400. `'run'`: its handler runs unguarded. Default `'reject'`. */
   whenKeyMissing?: 'reject' | 'run';
-  /** Methods that are guarded, for example `['POST', 'PATCH']`; others run unguarded. Default: all. */
+  /** Methods that are guarded: `['POST', 'PATCH']`; others run unguarded. Default: all. */
   methods?: readonly string[];
-  /** When true, the body takes no part in the cache key and is not read: a handler can stream it. Default false. */
+  /** When true, the body is neither compared nor read: a handler can stream it. Default false. */
   ignoreRequestBody?: boolean;
   /**
-   * `'json'`: JSON is compared by its value: order of members, white space, escapes and spelling of numbers (`4.50`,
-   * `4.5`) make no difference. Default `'bytes'`.
+   * `'json'`: JSON is compared by its value: order of members, white space and spelling of numbers (`4.50`, `4.5`) make
+   * no difference. Default `'bytes'`.
    */
   sameBody?: 'bytes' | 'json';
-  /** When true, files of a form are compared by their bytes, too, not only by field, name and size. Default false. */
+  /** When true, files of a form are compared by their bytes, too. Default false: by field, name and size. */
   includeFileContents?: boolean;
   /**
-   * When true, scheme, host and port take no part in the cache key, for a service with several names. Those of
-   * `localhost` never do. Default false.
+   * When true, scheme, host and port are not compared, for a service with several names. Those of `localhost` never
+   * are. Default false.
    */
   ignoreHost?: boolean;
-  /**
-   * How long a response is kept, in milliseconds from when it was stored, at most ten years. Default 600,000 (10
-   * minutes).
-   */
+  /** How long a response is kept, in milliseconds from when it was stored. Default 600,000 (10 minutes). */
   cacheDuration?: number;
-  /** When true, the response carries the key's header, unless the handler sets it. Default true. */
+  /** When true, the response carries the key. Default true. */
   addHeaderToResponse?: boolean;
-  /** Text about the header in the API description. Default: what the key is for. */
+  /** Text about the header in the API description. */
   swaggerHeaderDescription?: string;
   /** Makes the example of the header in the API description. */
   swaggerExampleGenerator?: () => unknown;
-  /** Type of the header in the API description, for example `guid`. Default: that of the example, else `string`. */
+  /** Type of the header in the API description. Default: that of the example, else `string`. */
   swaggerHeaderType?: PropertyType;
-  /**
-   * Where responses are kept: a Keyv (5 or 6), `postgresStore()` or `sqliteStore()`. Default: the memory of the
-   * process, at most 64 MiB or an eighth of what it may use.
-   */
+  /** Where responses are kept: a Keyv, `postgresStore()` or `sqliteStore()`. Default: in memory, at most 64 MiB. */
   store?: KeyvLike | Store;
-  /**
-   * The store of the leases (the right to run). All processes have to share the `store`, too. Default: next to the
-   * responses.
-   */
+  /** The store of the leases (the right to run). Default: next to the responses. */
   leases?: LeaseStore;
   /**
    * Returns text that tells callers apart: requests with the same text may share a response. Called for each guarded
    * request, and again when its response is stored. `defaultScope`: the ids of `req.auth` and `req.user`, else a hash
-   * of Authorization, X-Api-Key and session; it throws when it is used as text if the caller cannot be read.
+   * of Authorization, X-Api-Key and session; it throws when used as text if the caller cannot be read.
    */
   scope?: (req: Request, defaultScope: string | undefined) => string | undefined;
   /**
-   * A duplicate of a request that runs waits for its response, at most `waitTimeout`, or gets 409 at once. Default
+   * `'wait'`: a duplicate of a request that runs waits for its response. `'reject'`: it gets 409 at once. Default
    * `'wait'`.
    */
   whenInFlight?: 'wait' | 'reject';
   /** How long a duplicate waits before it gets 409, in milliseconds. Default 10,000. */
   waitTimeout?: number;
-  /** Another request with the key of an earlier one runs, as another request, or gets 422. Default `'run'`. */
+  /**
+   * `'run'`: another request with a known key is another request, and runs. `'reject'`: it gets 422. Default `'run'`.
+   */
   whenKeyReused?: 'run' | 'reject';
   /**
-   * A request whose store is out of reach gets 503, or its handler runs unguarded, unless this process knows that it
-   * has run or is running. Default `'reject'`.
+   * `'reject'`: a request whose store is out of reach gets 503. `'run'`: its handler runs unguarded. Default
+   * `'reject'`.
    */
   whenStoreFails?: 'reject' | 'run';
   /**
-   * What happens to a key whose process dies, or loses the store, while its handler runs. `'run'`: the next attempt
-   * runs when the lease has ended. `'refuse'`: attempts get 409 `outcome-unknown` until `resolve()`, or until
-   * `cacheDuration` after the handler began: for effects elsewhere, such as a charge. Needs Redis, PostgreSQL, SQLite,
-   * or leases with `settle`. Default `'run'`.
+   * What happens to a key whose process dies while its handler runs. `'run'`: the next attempt runs when the lease has
+   * ended. `'refuse'`: attempts get 409 `outcome-unknown` until `resolve()`, or until `cacheDuration` after the handler
+   * began. Not in memory. Default `'run'`.
    */
   whenOwnerDies?: 'run' | 'refuse';
   /** How long each call to the store may take, in milliseconds. Default 2,000. */
   storeTimeout?: number;
-  /** How long a lease lasts after its process died, in milliseconds; renewed while the handler runs. Default 30,000. */
+  /** How long a lease lasts after its process died, in milliseconds. Default 30,000. */
   leaseDuration?: number;
   /**
-   * Returns whether a response is stored; a promise has `storeTimeout`. After `false`, the next duplicate runs the
-   * handler again. If it throws or is late, the response is stored, with a process warning.
+   * Returns whether a response is stored; after `false`, the next duplicate runs the handler again. If it throws or is
+   * late (`storeTimeout`), the response is stored, with a process warning.
    */
   shouldCache?: (response: RecordedResponse, req: Request) => boolean | Promise<boolean>;
   /** Response header that is `true` on a replay, or false for none. Default `'Idempotent-Replayed'`. */
@@ -110,14 +99,9 @@ export interface IdempotencyOptions {
   keyPattern?: RegExp;
   /** Most bytes of a request body; a longer one gets 413. Default 10,485,760 (10 MiB). */
   maxRequestBytes?: number;
-  /**
-   * Most bytes of a response that is stored; duplicates of a longer one get 409. At most 131,072,000 in memory, less in
-   * a process with less than 1 GiB. Default 10,485,760 (10 MiB).
-   */
+  /** Most bytes of a response that is stored; duplicates of a longer one get 409. Default 10,485,760 (10 MiB). */
   maxResponseBytes?: number;
-  /**
-   * Called with the outcome of each guarded request, for logs and metrics. If it throws, there is a process warning.
-   */
+  /** Called with the outcome of each guarded request, for logs and metrics. */
   onEvent?: (event: IdempotencyEvent, req: Request) => void;
   /**
    * OpenTelemetry metrics: `true` with the global meter provider (`@opentelemetry/api`), `{ meter }` with your own:

@@ -15,10 +15,7 @@ import { BorrowedClient, isCluster, isRedisClient, isSingle, Subscriber, type Re
 
 /** Options of {@link redisLeases}. */
 export interface RedisLeasesOptions {
-  /**
-   * Prefix of each key: applications that share a Redis need different ones. A Keyv with the namespace `shop` has
-   * `'shop:bindonce:1::lease:'`. Default `'keyv:bindonce:1::lease:'`.
-   */
+  /** Prefix of each key: applications that share a Redis need different ones. Default `'keyv:bindonce:1::lease:'`. */
   readonly prefix?: string;
 }
 
