@@ -94,7 +94,7 @@ it('a failure is answered as docs/errors.md shows it', async () => {
   const [example] = blocksOf(pageOf(root, 'docs/errors.md')).filter(({ language }) => language === 'json');
   const binding = snippets.filter(({ info }) => info === 'run').at(-1);
   await whileRunning(binding, async url => {
-    const { status, text } = await send(`${url}/customers/x/orders`, {
+    const { status, text } = await send(`${url}/customers/42/orders`, {
       headers: { 'Content-Type': 'application/json' },
       body: '{"lines":[{"sku":"tea","quantity":0}]}',
     });

@@ -13,7 +13,7 @@ export function tableFor(marker: string): string {
   if (name !== undefined) return optionsList(name);
   const [, members] = /^members: (\S+)$/.exec(marker) ?? [];
   if (members !== undefined) return membersList(members);
-  if (marker === 'failures') return failuresTable();
+  if (marker === 'failures') return failuresList();
   if (marker === 'events') return unionList('lib/idempotency/options/events.ts', 'IdempotencyEventKind');
   if (marker === 'failure codes') return unionList('lib/binding/reading/failures.ts', 'FailureCode');
   if (marker === 'matrix') return matrixTable();
@@ -105,14 +105,14 @@ function typeOf(member: Member): string {
   return shownAs.reduce((text, [name, shown]) => text.replace(name, shown), written);
 }
 
-function failuresTable(): string {
+function failuresList(): string {
   const source = readFileSync(join(root, 'lib/problems/catalogue.ts'), 'utf8');
   const rows = Object.entries(catalogue).map(([code, { status }]) => {
     const [, comment = ''] = new RegExp(`/\\*\\*((?:(?!\\*/).)*)\\*/\\s*'?${code}'?:`, 's').exec(source) ?? [];
     const meaning = comment.replace(/\s*\n\s*\*?\s*/g, ' ').trim();
-    return `| [\`${code}\`](#${code}) | ${status} | ${meaning} |`;
+    return `- [\`${code}\`](#${code}), ${status}: ${meaning}`;
   });
-  return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
+  return rows.join('\n');
 }
 
 /** One item for each member of a union of texts, out of the list in its doc comment. */

@@ -1,4 +1,5 @@
-// Leases in any database that has a conditional write. npm install bindonce
+// Leases in any database that has a conditional write. They are counted by the clocks of your processes: keep these
+// synchronised. npm install bindonce
 import { randomUUID } from 'node:crypto';
 import type { Acquisition, LeaseStore } from 'bindonce';
 
@@ -13,7 +14,7 @@ export interface Row {
 /** The two calls to write for your database. `read` must see every earlier write. */
 export interface Table {
   read(key: string): Promise<Row | undefined>;
-  /** Writes the row if the stored one still has this version (undefined: if there is none). Resolves to false if not. */
+  /** Writes the row if the stored one still has this version (undefined: if there is none); else resolves to false. */
   write(key: string, row: Row, version: string | undefined): Promise<boolean>;
 }
 
