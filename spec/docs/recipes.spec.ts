@@ -256,18 +256,3 @@ describe('an order that is committed with its response', () => {
     await database.stop();
   }, 120_000);
 });
-
-describe('the payment of an amount above zero', () => {
-  it('is refused below, with the name of the property, and the key stays usable', async () => {
-    await whileRunning(snippetUnder('An amount above zero', recipes), async url => {
-      for (const amount of [0, -4.5]) {
-        const { status, text } = await post(url, '/payments', { amount });
-        expect(status).toBe(400);
-        expect(JSON.parse(text)).toMatchObject({
-          errors: [{ name: 'amount', detail: `The value ${amount} must be above 0.` }],
-        });
-      }
-      expect((await post(url, '/payments', { amount: 4.5 })).status).toBe(201);
-    });
-  });
-});

@@ -11,99 +11,47 @@ const root = join(__dirname, '../..');
 export function tableFor(marker: string): string {
   const [, name] = /^options: (\S+)$/.exec(marker) ?? [];
   if (name !== undefined) return optionsList(name);
-  const [, members] = /^members: (\S+)$/.exec(marker) ?? [];
-  if (members !== undefined) return membersList(members);
   if (marker === 'failures') return failuresList();
   if (marker === 'events') return unionList('lib/idempotency/options/events.ts', 'IdempotencyEventKind');
-  if (marker === 'failure codes') return unionList('lib/binding/reading/failures.ts', 'FailureCode');
   if (marker === 'matrix') return matrixTable();
   throw new Error(`There is no table "${marker}"`);
 }
 
-/** Every interface and class of lib/. */
+/** Every interface of lib/. */
 const declarations = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.ts'))
   .flatMap(file => {
     const text = readFileSync(join(root, 'lib', file), 'utf8');
     return [...ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true).statements];
   })
-  .filter(one => ts.isInterfaceDeclaration(one) || ts.isClassDeclaration(one));
-
-const declarationOf = (name: string) => declarations.find(one => one.name?.text === name);
+  .filter(one => ts.isInterfaceDeclaration(one));
 
 /** One item for each property of an interface, out of its type and its doc comment. */
-const optionsList = (name: string): string => ownMembers(name).map(itemOf).join('\n');
-
-/** One item for each public member of an interface or a class; those of its bases come first. */
-const membersList = (name: string): string => allMembers(name).map(itemOf).join('\n');
-
-type Field = ts.PropertySignature | ts.PropertyDeclaration | ts.ParameterDeclaration;
-type Member = Field | ts.GetAccessorDeclaration | ts.MethodDeclaration;
-
-function allMembers(name: string): readonly Member[] {
-  const clauses = declarationOf(name)?.heritageClauses ?? [];
-  const bases = clauses.flatMap(({ types }) => types.map(({ expression }) => expression.getText()));
-  return [...bases.filter(declarationOf).flatMap(allMembers), ...ownMembers(name)];
+function optionsList(name: string): string {
+  const declaration = declarations.find(one => one.name.text === name);
+  if (!declaration) throw new Error(`lib/ has no interface ${name}`);
+  return declaration.members
+    .filter(member => ts.isPropertySignature(member))
+    .map(itemOf)
+    .join('\n');
 }
 
-function ownMembers(name: string): readonly Member[] {
-  const declaration = declarationOf(name);
-  if (!declaration) throw new Error(`lib/ has no interface or class ${name}`);
-  return [...declaration.members]
-    .flatMap((member): readonly ts.Node[] => (ts.isConstructorDeclaration(member) ? member.parameters : [member]))
-    .filter(isMember)
-    .filter(isPublic);
-}
-
-const isMember = (node: ts.Node): node is Member =>
-  ts.isPropertySignature(node) ||
-  ts.isPropertyDeclaration(node) ||
-  ts.isParameterPropertyDeclaration(node, node.parent) ||
-  ts.isGetAccessor(node) ||
-  ts.isMethodDeclaration(node);
-
-/** The modifiers of members that users do not see. */
-const HIDDEN: ReadonlySet<ts.SyntaxKind> = new Set([
-  ts.SyntaxKind.PrivateKeyword,
-  ts.SyntaxKind.StaticKeyword,
-  ts.SyntaxKind.DeclareKeyword,
-  ts.SyntaxKind.OverrideKeyword,
-]);
-
-function isPublic(member: Member): boolean {
-  const isHidden = ts.getModifiers(member)?.some(({ kind }) => HIDDEN.has(kind));
-  return !isHidden && !docOf(member)?.tags?.some(({ tagName }) => tagName.text === 'internal');
-}
-
-const docOf = (member: Member): ts.JSDoc | undefined => ts.getJSDocCommentsAndTags(member).find(one => ts.isJSDoc(one));
-
-function itemOf(member: Member): string {
-  const name = ts.isMethodDeclaration(member)
-    ? `${member.name.getText()}(${member.parameters.map(one => one.getText()).join(', ')})`
-    : member.name.getText();
-  const { comment, tags = [] } = docOf(member) ?? {};
-  const texts = [ts.getTextOfJSDocComment(comment), ...tags.map(textOfTag)].filter(text => text !== undefined);
-  return `- \`${name}: ${typeOf(member)}\`: ${texts.join(' ')}`.replaceAll('\n', ' ');
-}
-
-function textOfTag(tag: ts.JSDocTag): string {
-  const text = ts.getTextOfJSDocComment(tag.comment) ?? '';
-  return ts.isJSDocParameterTag(tag) ? `\`${tag.name.getText()}\` is ${text}` : `Throws ${text}`;
+function itemOf(member: ts.PropertySignature): string {
+  const doc = ts.getJSDocCommentsAndTags(member).find(one => ts.isJSDoc(one));
+  const text = ts.getTextOfJSDocComment(doc?.comment) ?? '';
+  return `- \`${member.name.getText()}: ${typeOf(member)}\`: ${text}`.replaceAll('\n', ' ');
 }
 
 /** What a user writes for types that the package does not export. */
 const shownAs = [
+  ['readonly ', ''],
   ['BinderObject<T>', 'Binder<T>'],
   ['Default<T>', 'T | (() => T)'],
 ] as const;
 
 /** Returns the type of a member as users know it. */
-function typeOf(member: Member): string {
-  const initial = 'initializer' in member ? member.initializer : undefined;
-  const inferred = initial && ts.isStringLiteral(initial) ? 'string' : initial?.getText();
-  const written = (member.type?.getText() ?? inferred ?? '').replaceAll('readonly ', '');
-  return shownAs.reduce((text, [name, shown]) => text.replace(name, shown), written);
-}
+const typeOf = (member: ts.PropertySignature): string =>
+  shownAs.reduce((text, [name, shown]) => text.replaceAll(name, shown), member.type?.getText() ?? '');
 
 function failuresList(): string {
   const source = readFileSync(join(root, 'lib/problems/catalogue.ts'), 'utf8');
