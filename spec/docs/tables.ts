@@ -13,7 +13,7 @@ export function tableFor(marker: string): string {
   if (name !== undefined) return optionsList(name);
   if (marker === 'failures') return failuresList();
   if (marker === 'events') return unionList('lib/idempotency/options/events.ts', 'IdempotencyEventKind');
-  if (marker === 'matrix') return matrixTable();
+  if (marker === 'matrix') return matrixList();
   throw new Error(`There is no table "${marker}"`);
 }
 
@@ -98,17 +98,17 @@ const subjects: Readonly<Record<Area, readonly string[]>> = {
   package: ['publint', '@arethetypeswrong/cli'],
 };
 
-/** One row for each area of the matrix, out of its projects. */
-function matrixTable(): string {
-  const rows = Object.entries(subjects).map(([area, names]) => {
+/** One item for each area of the matrix, out of its projects. */
+function matrixList(): string {
+  const items = Object.entries(subjects).map(([area, names]) => {
     const projects = allProjects(root).filter(one => one.area === area);
     const versionsOf = (name: string): string =>
       [...new Set(projects.flatMap(({ packages }) => packages[name] ?? []))].join(', ');
     const what =
       names.length === 0 ? projects.map(({ name }) => name) : names.map(name => `${name} ${versionsOf(name)}`);
-    const cells = projects.flatMap(project => project.cells.map(({ node = project.node }) => node));
+    const nodes = new Set(projects.flatMap(project => project.cells.map(({ node = project.node }) => node)));
     const managers = [...new Set(projects.map(({ manager }) => manager))];
-    return `| ${area} | ${what.join('; ')} | ${[...new Set(cells)].sort().join(', ')} | ${managers.join(', ')} | ${cells.length} |`;
+    return `- ${area}: ${what.join('; ')}; on Node ${[...nodes].sort().join(', ')}, by ${managers.join(', ')}`;
   });
-  return ['| Area | With | Node | Installed by | Cells |', '|---|---|---|---|---|', ...rows].join('\n');
+  return items.join('\n');
 }
