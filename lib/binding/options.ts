@@ -35,21 +35,21 @@ export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 /** The entry of an endpoint in the API description (OpenAPI 3.1, section 4.8.10). */
 export interface OperationOptions {
-  /** A short line about the endpoint. */
+  /** A short line. */
   summary?: string;
-  /** Text about the endpoint, which may be Markdown. */
+  /** Text, which may be Markdown. */
   description?: string;
   /** Names that group endpoints. */
   tags?: readonly string[];
   /** Name of the operation. Default: made from method and path. */
   operationId?: string;
-  /** When true, the endpoint is marked as deprecated. Default false. */
+  /** Marks the endpoint as deprecated. Default false. */
   deprecated?: boolean;
-  /** When true, the endpoint is left out. Default false. */
+  /** Leaves the endpoint out. Default false. */
   hidden?: boolean;
   /**
    * How callers authenticate here: one of the objects, with all schemes that it names; `[]` for anyone. Default: as
-   * `allowAnonymous`, claims and permissions say.
+   * claims and permissions say.
    */
   security?: readonly SecurityRequirement[];
   /** Examples of the request body: `{ small: { summary: 'One item', value: { … } } }`. */

@@ -45,6 +45,7 @@ function itemOf(member: ts.PropertySignature): string {
 /** What a user writes for types that the package does not export. */
 const shownAs = [
   ['readonly ', ''],
+  ['boolean | undefined', 'boolean'],
   ['BinderObject<T>', 'Binder<T>'],
   ['Default<T>', 'T | (() => T)'],
 ] as const;

@@ -6,20 +6,17 @@ import { withDefaults } from '../../options/merge';
  * query, and with 400 for items and levels. (`failures` limits the answer.)
  */
 export interface BindingLimits {
-  /** Bytes of a JSON, text or urlencoded body, or of all fields of a multipart form. Default 1,048,576 (1 MiB). */
+  /** Bytes of a JSON, text or urlencoded body, or of all fields of a multipart form. Default 1,048,576. */
   bodyBytes?: number;
   /** Fields of a form, or parameters of a query. Default 20,000. */
   fields?: number;
-  /** Bytes of one field of a multipart form. Default 1,048,576 (1 MiB). */
+  /** Bytes of one field of a multipart form. Default 1,048,576. */
   fieldBytes?: number;
-  /**
-   * Bytes of a multipart form with its files. Default 16,777,216 (16 MiB) with files in memory, else 104,857,600 (100
-   * MiB).
-   */
+  /** Bytes of a multipart form with its files. Default 16,777,216 with files in memory, else 104,857,600. */
   formBytes?: number;
   /** Files of a multipart form. Default 100. */
   files?: number;
-  /** Bytes of one declared file. Default 10,485,760 (10 MiB). */
+  /** Bytes of one declared file. Default 10,485,760. */
   fileBytes?: number;
   /** Items of one collection, and the highest index plus one. Default 10,000. */
   items?: number;
