@@ -82,7 +82,7 @@ export interface PropertyOptions<T = unknown> {
   readonly fallback?: boolean | undefined;
   /**
    * When true, the cookie is one that cookie-parser has verified (`req.signedCookies`), and `fallback` is false by
-   * default. Default false: the cookie is what the client says.
+   * default. Default false: the client can send any cookie.
    */
   readonly signed?: boolean;
 }

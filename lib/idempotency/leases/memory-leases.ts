@@ -32,8 +32,8 @@ const NEARLY_FULL = 0.8;
 /** Options of {@link memoryLeases}. */
 export interface MemoryLeasesOptions {
   /**
-   * Keys that are kept at one time; beyond, new keys get 503. Default 1,000,000, or one for each 4,000 bytes that the
-   * process may use.
+   * Keys that are kept at one time; beyond, new keys get 503. Default 1,000,000, fewer if the process may use less than
+   * 4 GB of memory.
    */
   readonly maxKeys?: number;
 }
