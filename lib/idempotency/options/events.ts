@@ -1,8 +1,8 @@
 /**
  * The outcome of a request, reported to `onEvent`. Each guarded request has one; `lease-lost` may come before it.
  * - `executed`: the handler ran and its response is stored.
- * - `not-stored`: the handler ran, and its response could not be stored: late (storing goes on), too long, broken off, or
- *   another run's response counts.
+ * - `not-stored`: the handler ran, and its response could not be stored: late (storing goes on), too long, broken off,
+ *   or another run's response counts.
  * - `forgotten`: the handler ran, and its response is not stored by choice: `forget()`, or `shouldCache`.
  * - `replayed`: the stored response was sent at once.
  * - `waited`: the stored response was sent after waiting for the first request.

@@ -1,8 +1,14 @@
-import { TableLeases, type Row, type Table } from '../../../docs/examples/lease-store/table-leases';
+import { createRequire } from 'node:module';
+import type { LeaseStore } from '../../../lib';
 import { leaseStoreContract } from '../../../lib/testing';
+import { example } from './example';
+
+interface Row {
+  readonly version: string;
+}
 
 /** A database with a conditional write, as the example asks for. Each call takes a moment, so that others come in between. */
-class Rows implements Table {
+class Rows {
   private readonly rows = new Map<string, Row>();
 
   async read(key: string): Promise<Row | undefined> {
@@ -17,6 +23,10 @@ class Rows implements Table {
     return true;
   }
 }
+
+const { TableLeases } = createRequire(__filename)(example('dist/lease-store/table-leases.js')) as {
+  readonly TableLeases: new (table: Rows) => LeaseStore;
+};
 
 leaseStoreContract('the example of a lease store', () => {
   const table = new Rows();
