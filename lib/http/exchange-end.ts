@@ -4,12 +4,12 @@ import { Socket } from 'node:net';
 /** Responses whose handlers go on although their clients have left (`idempotency()`). */
 export const withoutClient = new WeakSet<ServerResponse>();
 
-/** Responses whose end `idempotency()` holds back until they are stored. */
-export const withHeldEnd = new WeakSet<ServerResponse>();
+/** Marks a response whose end `idempotency()` holds back until it is stored. (A WeakSet would take a microsecond.) */
+export const HELD_END = Symbol('held end');
 
 /** Returns true if the response has ended, although its last bytes may still be held back. */
-export function hasEnded(res: ServerResponse): boolean {
-  return res.writableEnded || withHeldEnd.has(res);
+export function hasEnded(res: ServerResponse & { readonly [HELD_END]?: true }): boolean {
+  return res.writableEnded || res[HELD_END] === true;
 }
 
 /**

@@ -42,7 +42,8 @@ export function headerLines(name: string, { headers, rawHeaders }: IncomingMessa
     const one = rawHeaders[at] ?? '';
     if (one.length === name.length && one.toLowerCase() === name) sent.push(rawHeaders[at + 1] ?? '');
   }
-  return sent.length > 1 ? sent : [current].flat();
+  if (sent.length > 1) return sent;
+  return typeof current === 'string' ? [current] : current;
 }
 
 /** True where V8 gives new shapes to objects whose prototype was changed: up to Node 22. */

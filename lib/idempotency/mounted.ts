@@ -85,8 +85,8 @@ export function letThrough(exchange: Exchange): boolean {
 export function leaveUnguarded(exchange: Exchange, { key, cacheKey } = { key: '', cacheKey: '' }): boolean {
   const req: Marked = exchange.req;
   if (req.idempotency) return false;
-  const commit = commitUnguarded.bind(undefined, exchange) as RequestGuard['commitWith'];
-  const guard = new RequestGuard(key, cacheKey, () => undefined, commit);
+  const commit: RequestGuard['commitWith'] = (adapter, work) => commitUnguarded(exchange, adapter, work);
+  const guard = new RequestGuard(key, cacheKey, { forgotten: () => undefined, commit });
   req.idempotency = Object.assign(guard, { [UNGUARDED]: true });
   return true;
 }

@@ -9,6 +9,7 @@ import { warnOnce } from '../../warnings/warn-once';
 import { identify } from '../identity/cache-key';
 import type { Caller } from '../identity/caller';
 import { readKey } from '../identity/key';
+import { RequestFacts } from '../leases/runs';
 import { newToken, type RunId } from '../leases/token';
 import type { IdempotencyEvent, IdempotencyEventKind } from '../options/events';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -106,10 +107,9 @@ export class Exchange {
     const key = (this.key = readKey(req, options.headerName, options.keyPattern));
     const { caller, cacheKey, fingerprint } = await identify(req, res, key, options);
     this.cacheKey = cacheKey;
-    const facts = { method: req.method ?? '', path: pathOf(req) ?? '', created: Date.now() };
-    const keepUnknown = options.whenOwnerDies === 'refuse' && { keepUnknown: options.cacheDuration };
-    const details = { ...facts, ...keepUnknown, key, scope: caller.scope };
-    return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint), details, asked: 0 };
+    const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
+    const facts = new RequestFacts(req.method ?? '', pathOf(req) ?? '', keepUnknown, key, caller.scope);
+    return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint), facts, asked: 0 };
   }
 
   /** Tells `onEvent`. An observer that throws must not change the outcome of the request. */

@@ -11,11 +11,11 @@ import { Watchers } from './waiting';
 /** A lease, or the record of a run that is done. */
 interface Lease {
   readonly token: string;
-  readonly isDone: boolean;
+  isDone: boolean;
   /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
-  readonly expires: number;
-  readonly status?: number;
-  readonly about?: RunFacts;
+  expires: number;
+  status: number | undefined;
+  readonly about: RunFacts | undefined;
   /** The place in a list: a number that grows with each run. */
   readonly order: number;
 }
@@ -55,33 +55,42 @@ class MemoryLeases implements LeaseStore {
   private readonly hashSalt = randomUUID();
   private runs = 0;
   /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
-  private round = this.leases.keys();
+  private round = this.leases.entries();
 
   constructor(private readonly maxKeys: number) {}
 
   /** @throws Error for a new key when there are too many. */
   acquire(key: string, token: string, ms: number, about?: RunFacts): Acquisition {
-    const lease = this.live(key);
-    if (lease?.isDone) return { kind: 'done', token: lease.token };
-    if (lease && lease.token !== token)
+    const lease = this.leases.get(key);
+    if (!lease) this.makeRoom();
+    else if (!this.isLive(key, lease)) this.leases.delete(key);
+    else if (lease.isDone) return { kind: 'done', token: lease.token };
+    else if (lease.token !== token)
       return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
+    else {
+      lease.expires = performance.now() + ms;
+      return { kind: 'acquired' };
+    }
     // A key that has expired gets a new place: the newest are the last of the map.
-    if (!lease && !this.leases.delete(key)) this.makeRoom();
-    this.put(key, token, false, ms, lease, about);
+    this.put(key, token, false, ms, undefined, about);
     return { kind: 'acquired' };
   }
 
   renew(key: string, token: string, ms: number): boolean {
     const lease = this.live(key);
     if (lease?.token !== token || lease.isDone) return false;
-    this.put(key, token, false, ms, lease);
+    lease.expires = performance.now() + ms;
     return true;
   }
 
   complete(key: string, token: string, ms: number, status?: number): boolean {
-    const lease = this.live(key);
-    if (lease && lease.token !== token) return false;
-    this.put(key, token, true, ms, lease, undefined, status);
+    const lease = this.leases.get(key);
+    if (lease?.token === token) {
+      lease.isDone = true;
+      lease.expires = performance.now() + ms;
+      lease.status = status;
+    } else if (lease && this.isLive(key, lease)) return false;
+    else this.put(key, token, true, ms, status);
     this.watchers.notify(key);
     return true;
   }
@@ -123,26 +132,18 @@ class MemoryLeases implements LeaseStore {
     return Promise.resolve(lease && recordOf(key, lease));
   }
 
-  /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
   private live(key: string): Lease | undefined {
     const lease = this.leases.get(key);
-    if (!lease) return undefined;
-    const { token, isDone, expires } = lease;
-    return expires > performance.now() || (!isDone && localRun(key, this)?.token === token) ? lease : undefined;
+    return lease && this.isLive(key, lease) ? lease : undefined;
   }
 
-  /** @param before what was stored under the key: its run goes on. */
-  private put(
-    key: string,
-    token: string,
-    isDone: boolean,
-    ms: number,
-    before?: Lease,
-    about = before?.about,
-    status = before?.status,
-  ): void {
-    const order = before?.order ?? ++this.runs;
-    this.leases.set(key, { token, isDone, expires: performance.now() + ms, status, about, order });
+  /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
+  private isLive(key: string, { token, isDone, expires }: Lease): boolean {
+    return expires > performance.now() || (!isDone && localRun(key, this)?.token === token);
+  }
+
+  private put(key: string, token: string, isDone: boolean, ms: number, status?: number, about?: RunFacts): void {
+    this.leases.set(key, { token, isDone, expires: performance.now() + ms, status, about, order: ++this.runs });
   }
 
   /** Makes room for a new key: forgets expired ones, a few at a time. @throws Error if there is none. */
@@ -151,10 +152,11 @@ class MemoryLeases implements LeaseStore {
     for (let left = leases.size < maxKeys ? LOOKED_AT : LOOKED_AT_IF_FULL; left > 0; left--) {
       const next = this.round.next();
       if (next.done) {
-        this.round = leases.keys();
+        this.round = leases.entries();
         break;
       }
-      if (!this.live(next.value)) leases.delete(next.value);
+      const [key, lease] = next.value;
+      if (!this.isLive(key, lease)) leases.delete(key);
     }
     if (leases.size >= maxKeys)
       throw new Error(

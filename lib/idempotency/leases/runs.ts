@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 /** What is known of a request when it asks to run; a store may keep it for its operators. */
 export interface RunFacts {
   /** Milliseconds for which a run is `unknown` whose lease ends without a record; absent: it is free at once. */
-  readonly keepUnknown?: number;
+  readonly keepUnknown?: number | undefined;
   readonly method: string;
   /** Without the query. */
   readonly path: string;
@@ -15,28 +15,46 @@ export interface RunFacts {
   readonly created: number;
 }
 
-/** What is known of a request before its key and its caller are hashed. */
-export interface RunDetails extends Omit<RunFacts, 'keyHash' | 'callerHash'> {
-  readonly key: string;
-  readonly scope: string | undefined;
-}
-
 /**
- * Hashes key and caller with the salt of a store, when the store reads the hashes: one in memory does so when it is
+ * The facts of a request. Key and caller are hashed when the store reads the hashes: one in memory does so when it is
  * asked for a list.
- * @param salt undefined for a store that keeps none: it is told no hashes.
  */
-export function saltedFacts({ key, scope, ...facts }: RunDetails, salt: string | undefined): RunFacts {
-  if (salt === undefined) return facts;
-  return {
-    ...facts,
-    get keyHash() {
-      return saltedHash(key, salt);
-    },
-    get callerHash() {
-      return scope === undefined ? undefined : saltedHash(scope, salt);
-    },
-  };
+export class RequestFacts implements RunFacts {
+  readonly created = Date.now();
+  readonly #key: string;
+  readonly #scope: string | undefined;
+  #salt: string | undefined;
+
+  constructor(
+    readonly method: string,
+    readonly path: string,
+    readonly keepUnknown: number | undefined,
+    key: string,
+    scope: string | undefined,
+  ) {
+    this.#key = key;
+    this.#scope = scope;
+  }
+
+  /** @param salt of the store; undefined for one that keeps none: it is told no hashes. */
+  saltedWith(salt: string | undefined): this {
+    this.#salt = salt;
+    return this;
+  }
+
+  get keyHash(): string | undefined {
+    return this.#salt === undefined ? undefined : saltedHash(this.#key, this.#salt);
+  }
+
+  get callerHash(): string | undefined {
+    return this.#salt === undefined || this.#scope === undefined ? undefined : saltedHash(this.#scope, this.#salt);
+  }
+
+  /** For stores that write it as JSON: accessors are no properties of its own. */
+  toJSON(): RunFacts {
+    const { method, path, created, keepUnknown, keyHash, callerHash } = this;
+    return { method, path, created, keepUnknown, keyHash, callerHash };
+  }
 }
 
 /** Hashes a key or a caller: keys are often order numbers, which a plain hash would give away. */

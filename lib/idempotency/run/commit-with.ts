@@ -18,13 +18,9 @@ export interface CommittableRun {
   /** The headers as the middlewares before `idempotency()` have left them. */
   readonly before: HeadersBefore;
   /** Returns why a response must not be stored; undefined if it may be. */
-  readonly whyNotKept: (
-    exchange: Exchange,
-    attempt: Attempt,
-    response: RecordedResponse,
-  ) => Promise<string | undefined>;
+  whyNotKept(response: RecordedResponse): Promise<string | undefined>;
   /** Ends the run: its response is committed, another run has the key, or that is not known. */
-  readonly end: (how: 'committed' | 'lost' | 'unknown') => void;
+  end(how: 'committed' | 'lost' | 'unknown'): void;
 }
 
 /** How often `work` runs, at most, where PostgreSQL rolls it back for the sake of another transaction. */
@@ -95,7 +91,7 @@ async function transact<Tx, T>(
         ended = { kind: 'forgotten', value, response };
         throw rolledBack('forget() was called');
       }
-      const reason = await run.whyNotKept(run.exchange, run.attempt, response);
+      const reason = await run.whyNotKept(response);
       if (reason !== undefined) throw rolledBack(reason);
       const statement = options.both?.commit?.(cacheKey, token, response, options.cacheDuration);
       const rows = statement ? await adapter.execute(tx, statement.text, statement.values) : [];

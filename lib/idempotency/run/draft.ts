@@ -1,14 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RecordedResponse } from '../responses/recorded-response';
-import {
-  bytesOf,
-  declareLength,
-  linesOf,
-  Recording,
-  setHead,
-  type HeadersArgument,
-  type HeadersBefore,
-} from './recording';
+import { bytesOf, linesOf, Recording, type HeadersArgument, type HeadersBefore } from './recording';
 import { replay } from './replay';
 
 /** Why a draft is no response that could be stored. */
@@ -34,7 +26,7 @@ export function beginDraft(res: ServerResponse, before: HeadersBefore, maxBytes:
     let hasHead = false;
     Object.assign(res, {
       writeHead(status: number, reason?: string | HeadersArgument, given?: HeadersArgument) {
-        setHead(res, status, reason, given);
+        recording.setHead(status, reason, given);
         hasHead = true;
         return res;
       },
@@ -44,7 +36,7 @@ export function beginDraft(res: ServerResponse, before: HeadersBefore, maxBytes:
       end(...args: unknown[]) {
         finished = args.find(argument => typeof argument === 'function') as typeof finished;
         const bytes = bytesOf(args[0], args[1]);
-        if (!hasHead) declareLength(res, bytes.length);
+        if (!hasHead) recording.declareLength(bytes.length);
         recording.head ??= recording.takeHead();
         recording.keep(bytes);
         resolve(recording.response ?? (recording.size > maxBytes ? 'too-long' : 'not-replayable'));

@@ -23,29 +23,11 @@ export function linesOf(res: ServerResponse): HeaderLine[] {
 
 const textOf = (value: unknown): HeaderLine[1] => (Array.isArray(value) ? value.map(String) : String(value));
 
-/** Sets what `writeHead` was given; the reason may be left out. Headers are an object, pairs, or names and values. */
-export function setHead(
-  res: ServerResponse,
-  status: number,
-  reason?: string | HeadersArgument,
-  headers?: HeadersArgument,
-): void {
-  res.statusCode = Math.trunc(status);
-  if (typeof reason === 'string') res.statusMessage = reason;
-  const given: unknown = typeof reason === 'string' ? headers : (reason ?? headers);
-  if (!given) return;
-  let pairs = Array.isArray(given) ? given : Object.entries(given);
-  if (pairs.length > 0 && !Array.isArray(pairs[0]))
-    pairs = pairs.flatMap((_, at) => (at % 2 === 0 ? [pairs.slice(at, at + 2)] : []));
-  for (const [name] of pairs as [string, string][]) res.removeHeader(name);
-  for (const [name, value] of pairs as [string, string][]) res.appendHeader(name, value);
-}
+/** A part of the content. */
+export type Chunk = string | Uint8Array;
 
-/** Declares the length of the content as node does, if `end` writes the head. */
-export function declareLength(res: ServerResponse, length: number): void {
-  const isFramed = res.hasHeader('Content-Length') || res.hasHeader('Transfer-Encoding') || res.hasHeader('Trailer');
-  if (!isFramed && mayHaveContent(res.req.method, res.statusCode)) res.setHeader('Content-Length', length);
-}
+/** Returns true for what node accepts, which may be of another realm (Next.js runs routes in one, Jest runs tests). */
+export const isChunk = (chunk: unknown): chunk is Chunk => typeof chunk === 'string' || isUint8Array(chunk);
 
 /** Copies the bytes of a chunk: a handler may reuse its buffer after the write. */
 export function bytesOf(chunk: unknown, encoding: unknown): Buffer {
@@ -83,6 +65,27 @@ export class Recording {
     private readonly maxBytes: number,
     readonly before = headersBefore(res),
   ) {}
+
+  /** Sets what `writeHead` was given; the reason may be left out. Headers are an object, pairs, or names and values. */
+  setHead(status: number, reason?: string | HeadersArgument, headers?: HeadersArgument): void {
+    const { res } = this;
+    res.statusCode = Math.trunc(status);
+    if (typeof reason === 'string') res.statusMessage = reason;
+    const given: unknown = typeof reason === 'string' ? headers : (reason ?? headers);
+    if (!given) return;
+    let pairs = Array.isArray(given) ? given : Object.entries(given);
+    if (pairs.length > 0 && !Array.isArray(pairs[0]))
+      pairs = pairs.flatMap((_, at) => (at % 2 === 0 ? [pairs.slice(at, at + 2)] : []));
+    for (const [name] of pairs as [string, string][]) res.removeHeader(name);
+    for (const [name, value] of pairs as [string, string][]) res.appendHeader(name, value);
+  }
+
+  /** Declares the length of the content as node does, if `end` writes the head. */
+  declareLength(length: number): void {
+    const { res } = this;
+    const isFramed = res.hasHeader('Content-Length') || res.hasHeader('Transfer-Encoding') || res.hasHeader('Trailer');
+    if (!isFramed && mayHaveContent(res.req.method, res.statusCode)) res.setHeader('Content-Length', length);
+  }
 
   /** Takes the head that `res` has by now. */
   takeHead(): Head {

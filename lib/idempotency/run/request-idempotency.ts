@@ -56,15 +56,18 @@ export class RequestGuard implements RequestIdempotency {
   constructor(
     readonly key: string,
     readonly cacheKey: string,
-    private readonly onForget: () => void,
-    /** Runs a transaction of the application, as this request is guarded. */
-    private readonly commit: RequestIdempotency['commitWith'],
+    private readonly run: {
+      /** Called when nothing is to be kept. */
+      forgotten(): void;
+      /** Runs a transaction of the application, as this request is guarded. */
+      readonly commit: RequestIdempotency['commitWith'];
+    },
   ) {}
 
   // Of the object itself: a handler may take it off, and a middleware may copy it.
   readonly forget = (): void => {
     this.isForgotten = true;
-    this.onForget();
+    this.run.forgotten();
   };
 
   readonly [REFUSED] = (reason: unknown): void => {
@@ -81,7 +84,7 @@ export class RequestGuard implements RequestIdempotency {
   }
 
   commitWith<Tx, T>(adapter: TransactionAdapter<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.commit(adapter, work);
+    return this.run.commit(adapter, work);
   }
 
   /** Made when it is first asked for: few handlers look at it, and it takes 5 µs. */

@@ -80,7 +80,7 @@ export function withinTime<T>(answer: Awaitable<T>, ms: number, onLate?: (answer
       isOver = true;
       reject(TIMED_OUT);
     };
-    const timer = setTimeout(setImmediate, ms, giveUp);
+    const timer = setTimeout(setImmediate, Math.max(0, ms), giveUp);
     const use = (value: T): void => {
       clearTimeout(timer);
       if (isOver) onLate?.(value);

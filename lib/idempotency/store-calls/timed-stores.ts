@@ -2,7 +2,6 @@ import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { describe } from '../../options/check';
 import { validAcquisition, validCompletion, type Acquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
-import { saltedFacts, type RunDetails, type RunFacts } from '../leases/runs';
 import { newToken, PURGE, type RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
@@ -41,20 +40,15 @@ export class TimedStores {
   }
 
   /** Acquires the lease, also for a run that has, or had, it already. */
-  async acquireAgain(
-    { cacheKey, token, details }: RunId,
+  acquireAgain(
+    { cacheKey, token, facts }: RunId,
     ms = this.options.leaseDuration,
     onLate?: (answer: unknown) => unknown,
-  ): Promise<Acquisition> {
+  ): Awaitable<Acquisition> {
     const { leases, storeTimeout } = this.options;
     const acquire = (): Awaitable<Acquisition> =>
-      after(details && this.factsOf(details), facts => leases.acquire(cacheKey, token, ms, facts));
-    return validAcquisition(await this.call('acquire() of the lease store', acquire, storeTimeout, onLate));
-  }
-
-  private factsOf(details: RunDetails): Awaitable<RunFacts> {
-    if (this.salt !== undefined || !this.options.leases.salt) return saltedFacts(details, this.salt);
-    return after(this.saltOfStore(), salt => saltedFacts(details, salt));
+      after(facts && this.saltOfStore(), salt => leases.acquire(cacheKey, token, ms, facts?.saltedWith(salt)));
+    return after(this.call('acquire() of the lease store', acquire, storeTimeout, onLate), validAcquisition);
   }
 
   /** Returns the salt of the lease store, which is asked once; undefined if it has none. */
@@ -65,9 +59,9 @@ export class TimedStores {
   /** {@link callStore}, measured. */
   private call<T>(...call: Parameters<typeof callStore<T>>): Awaitable<T> {
     const { telemetry } = this.options;
+    if (!telemetry) return callStore<T>(...call);
     const begun = performance.now();
     const answer = callStore<T>(...call);
-    if (!telemetry) return answer;
     const end = (): void => {
       telemetry.storeCalled(performance.now() - begun);
     };
@@ -91,7 +85,7 @@ export class TimedStores {
    * @param within milliseconds until the answer, in all.
    * @returns false when another request has taken the lease.
    */
-  async store(run: RunId, response: RecordedResponse | undefined, ms: number, within: number): Promise<boolean> {
+  store(run: RunId, response: RecordedResponse | undefined, ms: number, within: number): Awaitable<boolean> {
     const { leases, responses, storeTimeout } = this.options;
     const { cacheKey, token } = run;
     // A response must not expire before the record that points to it: one storeTimeout from writing it to completing
@@ -109,18 +103,22 @@ export class TimedStores {
   }
 
   /** Gives up the lease, or the record, of the run. @returns whether there was one. */
-  async release({ cacheKey, token }: RunId): Promise<boolean> {
+  release({ cacheKey, token }: RunId): Awaitable<boolean> {
     const { leases, storeTimeout } = this.options;
     return this.call('release() of the lease store', () => leases.release(cacheKey, token), storeTimeout);
   }
 
-  /** Releases a lease under which nothing runs, so that a retry may. Never rejects: without an answer, it expires. */
+  /** Releases a lease under which nothing runs, so that a retry may. Never rejects. */
   async releaseQuietly(run: RunId): Promise<void> {
-    await this.release(run).catch(() => undefined);
+    try {
+      await this.release(run);
+    } catch {
+      // It expires.
+    }
   }
 
   /** Reads the response of a run. */
-  async read({ cacheKey, token }: RunId): Promise<RecordedResponse | undefined> {
+  read({ cacheKey, token }: RunId): Awaitable<RecordedResponse | undefined> {
     const { responses, storeTimeout } = this.options;
     const read = (): Awaitable<RecordedResponse | undefined> => responses.get(cacheKey, token, storeTimeout);
     return this.call('get() of the response store', read, storeTimeout);

@@ -1,11 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import { memoryBound, oneInProcess } from '../../basics/process';
 import type { RecordedResponse } from '../responses/recorded-response';
 import type { ResponseStore } from './responses';
 
 /**
- * Bytes of responses that the default store keeps; the least recently used are evicted. 64 MiB, or an eighth of the
- * memory that the process may use.
+ * Bytes of responses that the default store keeps; the oldest are evicted, which expire first. 64 MiB, or an eighth of
+ * the memory that the process may use.
  */
 const MAX_BYTES = memoryBound(67_108_864, 1 / 8);
 /** Most bytes of a body that the option may name: 3 MiB are left for the longest head and trailers. 61 MiB. */
@@ -33,18 +32,23 @@ interface Kept {
   /** With an empty body. */
   readonly head: RecordedResponse;
   readonly body: Buffer | string;
+  readonly bytes: number;
+  /** In milliseconds of the monotonic clock. */
+  readonly ends: number;
 }
 
 const NOTHING = Buffer.alloc(0);
 
-/** Responses in the memory of this process, bounded, under their tokens: no two runs have the same. */
+/**
+ * Responses in the memory of this process, bounded and swept, under their tokens: no two runs have the same. What no
+ * record points to any more is not read.
+ */
 export class MemoryResponses implements ResponseStore {
-  private readonly responses = new LRUCache<string, Kept>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: sizeOf,
-    // It would set a timer every millisecond to read the clock less often.
-    ttlResolution: 0,
-  });
+  private readonly responses = new Map<string, Kept>();
+  private bytes = 0;
+  /** Goes on where it has stopped: from its beginning, a map is read over all that it has lost. */
+  private inOrder = this.responses.entries();
+  private oldest = this.inOrder.next();
 
   /** As a Map has it, by which a store in memory is recognised: its leases are in memory, too. */
   get size(): number {
@@ -60,18 +64,37 @@ export class MemoryResponses implements ResponseStore {
   }
 
   set(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
-    const { body: bytes } = response;
-    const body = bytes.length > SHORT ? bytes : bytes.toString('latin1');
-    this.responses.set(token, { cacheKey, head: { ...response, body: NOTHING }, body }, { ttl: ms });
+    const { body: whole } = response;
+    const body = whole.length > SHORT ? whole : whole.toString('latin1');
+    const bytes = sizeOf(response) + cacheKey.length + token.length;
+    const now = performance.now();
+    this.bytes += bytes - (this.responses.get(token)?.bytes ?? 0);
+    this.responses.set(token, { cacheKey, head: { ...response, body: NOTHING }, body, bytes, ends: now + ms });
+    this.sweep(now);
   }
 
   delete(_cacheKey: string, token: string): void {
+    this.bytes -= this.responses.get(token)?.bytes ?? 0;
     this.responses.delete(token);
+  }
+
+  /** Forgets the oldest, as long as they have expired or there are too many bytes. */
+  private sweep(now: number): void {
+    if (this.oldest.done) {
+      this.inOrder = this.responses.entries();
+      this.oldest = this.inOrder.next();
+    }
+    while (!this.oldest.done) {
+      const [token, { ends }] = this.oldest.value;
+      if (ends > now && this.bytes <= MAX_BYTES && this.responses.has(token)) return;
+      this.delete('', token);
+      this.oldest = this.inOrder.next();
+    }
   }
 }
 
-function sizeOf({ cacheKey, head: { headers, trailers }, body }: Kept, token: string): number {
-  let bytes = ENTRY_BYTES + cacheKey.length + token.length + body.length;
+function sizeOf({ headers, trailers, body }: RecordedResponse): number {
+  let bytes = ENTRY_BYTES + body.length;
   for (const lines of [headers, trailers])
     for (const [name, value] of lines) bytes += LINE_BYTES + name.length + String(value).length;
   return bytes;

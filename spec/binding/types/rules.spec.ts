@@ -170,19 +170,10 @@ describe('a rule holds in every source:', () => {
     expect((await names({ ...sent, json: { lines: [{ quantity: 0 }] } })).sort()).toEqual(
       ['json lines[0].quantity', ...others].sort(),
     );
-    expect((await names({ ...sent, multipart: [['lines', '[{"quantity":0}]']] })).sort()).toEqual(
+    expect((await names({ ...sent, multipart: 'lines=[{"quantity":0}]' })).sort()).toEqual(
       ['form lines[0].quantity', ...others].sort(),
     );
-    expect((await names({ ...sent, multipart: [['lines', '[]']] })).sort()).toEqual(['form lines', ...others].sort());
-  });
-
-  it('values that keep them are bound', async () => {
-    const { text } = await ask(app, {
-      path: '/5?page=1&tags=ab,c',
-      headers: { 'X-Tenant': 'acme' },
-      multipart: [['lines', '[{"quantity":1}]']],
-    });
-    expect(text).toBe('bound');
+    expect((await names({ ...sent, multipart: 'lines=[]' })).sort()).toEqual(['form lines', ...others].sort());
   });
 });
 
@@ -217,12 +208,9 @@ it('a check is not asked about a value that breaks another rule, and is asked on
 });
 
 describe('a text is trimmed before everything else', () => {
-  it.each<[Sent]>([[{ json: { v: ' ab ' } }], [{ path: '/?v=+ab+' }], [{ form: [['v', ' ab ']] }]])(
-    '%j',
-    async sent => {
-      expect(await bound(string.with({ trim: true, maxLength: 2 }), sent)).toBe('ab');
-    },
-  );
+  it.each<[Sent]>([[{ json: { v: ' ab ' } }], [{ path: '/?v=+ab+' }], [{ form: 'v= ab ' }]])('%j', async sent => {
+    expect(await bound(string.with({ trim: true, maxLength: 2 }), sent)).toBe('ab');
+  });
 });
 
 describe('a checkbox', () => {
@@ -295,11 +283,6 @@ describe('rules add up', () => {
     expect(await bound(type, { json: { v: 1 } })).toBe(1);
     expect(await bound(type, { json: { v: 7 } })).toEqual(['not 7']);
     expect(await bound(type, { json: { v: 8 } })).toEqual(['not 8']);
-  });
-
-  it('and the type itself is as it was', async () => {
-    int.with({ minimum: 5 });
-    expect(await bound(int, { json: { v: 1 } })).toBe(1);
   });
 });
 

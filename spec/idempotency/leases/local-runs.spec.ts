@@ -12,12 +12,7 @@ function ofAnotherCopy(): { localRun: typeof localRun } {
 
 function runOf(token: string, leases: LeaseStore): LocalRun {
   const id = { cacheKey: 'k', token, asked: performance.now() };
-  return new LocalRun(
-    id,
-    { leases, leaseDuration: 30_000 },
-    () => true,
-    () => undefined,
-  );
+  return new LocalRun(id, { leases, leaseDuration: 30_000 }, { renew: () => true, lose: () => undefined });
 }
 
 it('another copy of the package knows the runs of this process, for each lease store', () => {

@@ -389,7 +389,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets its answer, which is never replayed',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending === 'record' || caller.hasAppeared()) return 'record';",
+      find: "if (ending === 'record' || this.attempt.caller.hasAppeared()) return 'record';",
       replace: "if (ending === 'record') return 'record';",
     },
   },

@@ -8,8 +8,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'a replay equals the original byte for byte',
     mutant: {
       file: 'lib/idempotency/stores/memory-responses.ts',
-      find: "? bytes : bytes.toString('latin1');",
-      replace: "? bytes : bytes.toString('utf8');",
+      find: "? whole : whole.toString('latin1');",
+      replace: "? whole : whole.toString('utf8');",
     },
   },
   {
@@ -115,7 +115,7 @@ export const recording: readonly KeptPromise[] = [
     title: 'the request is never run again, and each duplicate gets an answer that says why',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending === 'record' || caller.hasAppeared()) return 'record';",
+      find: "if (ending === 'record' || this.attempt.caller.hasAppeared()) return 'record';",
       replace: "if (ending === 'record') return 'nothing';",
     },
   },
@@ -186,8 +186,9 @@ export const recording: readonly KeptPromise[] = [
     title: 'the client is gone after the handler has ended, before the response is stored',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: '    if (!isOurs) lose();\n',
-      replace: '    if (req.socket.readableEnded) await stores.release(attempt);\n    if (!isOurs) lose();\n',
+      find: '      if (!isOurs) this.lose();\n',
+      replace:
+        '      if (exchange.req.socket.readableEnded) await exchange.stores.release(this.attempt);\n      if (!isOurs) this.lose();\n',
     },
   },
   {
@@ -249,7 +250,7 @@ export const recording: readonly KeptPromise[] = [
     title: 'and that calls forget() > that is told at once, as without us',
     mutant: {
       file: 'lib/idempotency/run/request-idempotency.ts',
-      find: '    this.onForget();\n',
+      find: '    this.run.forgotten();\n',
       replace: '',
     },
   },

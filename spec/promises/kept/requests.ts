@@ -117,8 +117,8 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'Every failure of every source is in one answer, without a stack trace.',
-    spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
-    title: 'every failure of every source is in one answer, and no stack trace',
+    spec: 'spec/binding/reading/failures.spec.ts',
+    title: 'every failure of every source is in one answer, each under the name it was looked up under',
     mutant: {
       file: 'lib/problems/problem.ts',
       find: '...(this.errors && { errors: this.errors }),',
@@ -127,8 +127,8 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A malformed form is 400, and no file stays.',
-    spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
-    title: 'is answered with 400, and no file stays',
+    spec: 'spec/binding/input/uploads.spec.ts',
+    title: 'files on disk are gone when a client is refused > no closing boundary',
     mutant: {
       file: 'lib/problems/catalogue.ts',
       find: "'body-malformed': { status: 400,",
@@ -167,21 +167,21 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A missing permission is 400, and listed.',
-    spec: 'spec/binding/acceptance/permissions.spec.ts',
+    spec: 'spec/binding/acceptance/claims-and-permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
       file: 'lib/binding/sources/caller.ts',
-      find: 'held.has(name) || (required ? fail(name) : false);',
-      replace: 'held.has(name);',
+      find: 'put(property, isRefused ? at.failMissing(permission.missing) : held.has(name));',
+      replace: 'put(property, held.has(name));',
     },
   },
   {
     promise: 'A signed cookie is what cookie-parser has verified, and comes from nowhere else.',
-    spec: 'spec/binding/sources/headers-cookie.spec.ts',
+    spec: 'spec/binding/acceptance/headers-and-cookies.spec.ts',
     title: 'is missing, and comes from nowhere else',
     mutant: {
       file: 'lib/binding/sources/headers.ts',
-      find: 'spec.signed ? signedText(context.req, name) : ownValue(cookies, name)',
+      find: 'spec.signed ? signedText(req, name) : ownValue(cookies, name)',
       replace: 'ownValue(cookies, name)',
     },
   },

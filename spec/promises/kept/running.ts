@@ -8,8 +8,8 @@ export const running: readonly KeptPromise[] = [
     title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: 'if (lease && lease.token !== token)\n',
-      replace: 'if (lease && lease.token === token)\n',
+      find: 'else if (lease.token !== token)\n',
+      replace: 'else if (lease.token === token)\n',
     },
   },
   {
@@ -107,7 +107,7 @@ export const running: readonly KeptPromise[] = [
     title: 'tell a handler through its signal that the lease is lost',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "    guard.endLease('The idempotency lease was lost: another request may run the handler.');\n",
+      find: '    this.guard.endLease(LOST);\n',
       replace: '',
     },
   },
@@ -128,9 +128,9 @@ export const running: readonly KeptPromise[] = [
     title: 'server.close() and process.exit() right after a response',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: '    const kept = committed\n',
+      find: '      const kept = this.committed',
       replace:
-        '    recorder.finish();\n    await new Promise(resolve => setTimeout(resolve, 500));\n    const kept = committed\n',
+        '      recorder.finish();\n      await new Promise(resolve => setTimeout(resolve, 500));\n      const kept = this.committed',
     },
   },
   {
@@ -165,7 +165,7 @@ export const running: readonly KeptPromise[] = [
     title: 'has the answer that has come meanwhile',
     mutant: {
       file: 'lib/idempotency/store-calls/store-call.ts',
-      find: 'setTimeout(setImmediate, ms, giveUp)',
+      find: 'setTimeout(setImmediate, Math.max(0, ms), giveUp)',
       replace: 'setTimeout(giveUp, ms)',
     },
   },
@@ -252,7 +252,7 @@ export const running: readonly KeptPromise[] = [
     title: 'at renew: the handler learns that its lease is over',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "    guard.endLease('The idempotency lease was lost: another request may run the handler.');\n",
+      find: '    this.guard.endLease(LOST);\n',
       replace: '',
     },
   },
@@ -323,9 +323,9 @@ export const running: readonly KeptPromise[] = [
     title: '100,000 live keys > in memory do not slow an acquire',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: '    const lease = this.live(key);\n    if (lease?.isDone) return',
+      find: '    const lease = this.leases.get(key);\n    if (!lease) this.makeRoom();',
       replace:
-        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const lease = this.live(key);\n    if (lease?.isDone) return',
+        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const lease = this.leases.get(key);\n    if (!lease) this.makeRoom();',
     },
   },
   {

@@ -103,7 +103,7 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
   }
   const leases: LeaseStore = {
     async acquire(key, token, ms, about) {
-      const facts = about && JSON.stringify(factsOf(about));
+      const facts = about && JSON.stringify(about);
       const [kind, ...rest] = (await ask('acquire', key, token, ms, about?.keepUnknown ?? 0, facts ?? '')).split(' ');
       if (kind === 'acquired') return { kind };
       if (kind === 'done' || kind === 'unknown') return { kind, token: rest.join(' ') };
@@ -125,11 +125,6 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
   if (!isSingle(client)) return leases;
   const subscriber = new Subscriber(client);
   return { ...leases, watch: (key, onChange) => subscriber.watch(prefix + key, onChange) };
-}
-
-/** What the record of a run has of its facts. */
-function factsOf({ method, path, created, keyHash, callerHash }: RunFacts): Omit<RunFacts, 'keepUnknown'> {
-  return { method, path, created, keyHash, callerHash };
 }
 
 const STATES = { r: 'running', d: 'done', u: 'running' } as const;
