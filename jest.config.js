@@ -59,7 +59,6 @@ const long = [
   'spec/idempotency/run/publish.spec.ts',
   'spec/matrix/matrix.spec.ts',
   'spec/testing/mistakes.spec.ts',
-  'spec/testing/sqlite-leases.spec.ts',
 ];
 
 /** A folder is not the file of the same name: `spec/cli/` is not `spec/client`. */

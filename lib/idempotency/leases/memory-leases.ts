@@ -27,9 +27,8 @@ const NEARLY_FULL = 0.8;
 /** Options of {@link memoryLeases}. */
 export interface MemoryLeasesOptions {
   /**
-   * Keys that are kept at one time, of some 500 bytes each. Beyond, requests with new keys are refused (503): a key
-   * that is forgotten before it expires would run again; a process warning comes before. Default 1 000 000, or one
-   * for each 4 000 bytes of memory that the process may use if those are fewer.
+   * Keys that are kept at one time; beyond, new keys get 503. Default 1,000,000, fewer if the process may use less than
+   * 4 GB of memory.
    */
   readonly maxKeys?: number;
 }

@@ -16,9 +16,9 @@ export interface PostgresPool {
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
-  /** Schema of the tables, which must exist. Default: the first one of `search_path`. */
+  /** Schema of the tables, which must exist. Default: the first of `search_path`. */
   readonly schema?: string;
-  /** Beginning of the names of the tables: up to 50 letters, digits and `_`, as they are. Default `'bindonce_'`. */
+  /** Beginning of the tables' names: up to 50 letters, digits and `_`. Default `'bindonce_'`. */
   readonly prefix?: string;
 }
 
