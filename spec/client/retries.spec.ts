@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { IdempotentFetchError, type RetryInfo } from '../../lib/client';
+import { freePort } from '../support/servers/redis-server';
 import { signal } from '../support/signal';
 import { answer, client, onClock, payment, service, Shelf } from './service';
 
@@ -157,6 +158,25 @@ describe('the client gives up', () => {
         attempts: 1,
         response: undefined,
         cause: { name: 'TimeoutError' },
+      });
+    });
+  });
+
+  it('where nothing listens, after many attempts', async () => {
+    const port = await freePort();
+    await onClock(async forward => {
+      let sent = 0;
+      const counted: typeof fetch = (...request) => {
+        if (++sent === 5) forward(30_000);
+        return fetch(...request);
+      };
+      await expect(client({ fetch: counted })(`http://127.0.0.1:${port}/payments`, payment())).rejects.toMatchObject({
+        code: 'gave-up',
+        attempts: 5,
+        cause: { name: 'TypeError' },
+        message: expect.stringContaining(
+          `there was no answer (TypeError: fetch failed: connect ECONNREFUSED 127.0.0.1:${port})`,
+        ) as string,
       });
     });
   });

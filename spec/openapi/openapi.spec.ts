@@ -186,6 +186,32 @@ describe('openapi()', () => {
     expect(body).toEqual({ form: { title: 'Tea' }, a: 1 });
   });
 
+  it('describes a list in a cookie or a header as it is read: a text with commas', async () => {
+    const Dto = dto({ a: fromCookie(list(int)), b: fromHeader(list(int), { name: 'X-B' }) });
+    const app = express().get('/', bindRequest(Dto), (req, res) => void res.json(req.dto));
+    const { parameters } = documentOf(app).paths['/']?.['get'] as Operation;
+    const schema = { type: 'string', description: 'The items, with commas between them.' };
+    expect(parameters).toMatchObject([
+      { name: 'a', schema },
+      { name: 'X-B', schema },
+    ]);
+    const { body } = await ask(app, { method: 'GET', headers: { Cookie: 'a=1,2', 'X-B': '3,4' } });
+    expect(body).toEqual({ a: [1, 2], b: [3, 4] });
+  });
+
+  it('describes a list in a wildcard as text with slashes: no list of OpenAPI has them', async () => {
+    const [path, name] = ['/files/*path', 'path'];
+    const app = express();
+    const Dto = dto({ [name]: routeParam(list(int)) });
+    app.get(path, bindRequest(Dto) as RequestHandler, (req, res) => void res.json(req.dto));
+    const { parameters } = documentOf(app).paths[`/files/{${name}}`]?.['get'] as Operation;
+    const description = 'One segment or more, with slashes between them, which are not encoded.';
+    expect(parameters).toEqual([{ name, in: 'path', required: true, description, schema: { type: 'string' } }]);
+    const ids = async (sent: string) => (await ask(app, { method: 'GET', path: `/files/${sent}` })).body as unknown;
+    expect(await ids('1/2')).toEqual({ [name]: [1, 2] });
+    expect(await ids('1,2')).toMatchObject({ status: 400 });
+  });
+
   it('says what the endpoint says of itself', async () => {
     const operation = {
       summary: 'Places an order',

@@ -43,6 +43,16 @@ describe('a suite that is declared on a runner', () => {
     expect(opened).toHaveBeenCalledTimes(1);
   });
 
+  it('reports a store that lacks a method, and closes it', async () => {
+    const incomplete = Object.assign(make().one, { release: undefined }) as never;
+    const close = jest.fn();
+    const failures = await failuresOf(runner => {
+      leaseStoreContract('a store', () => ({ one: incomplete, other: incomplete, close }), { runner });
+    });
+    expect(Object.values(failures)).toContain('The lease store has no method release. Add it.');
+    expect(close).toHaveBeenCalledTimes(1);
+  });
+
   it('reports a store that cannot be opened in each test, and has nothing to close then', async () => {
     const failures = await failuresOf(runner => {
       leaseStoreContract('a store', () => Promise.reject(new Error('There is no database')), { runner });

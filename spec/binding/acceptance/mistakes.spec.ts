@@ -1,4 +1,6 @@
+import type { RequestHandler } from 'express';
 import multer, { type Multer } from 'multer';
+import { z } from 'zod';
 import {
   bindRequest,
   configure,
@@ -11,16 +13,22 @@ import {
   fromForm,
   fromHeader,
   hasPermission,
+  idempotency,
   int,
   lazy,
   list,
   optional,
   plainText,
+  problemDetails,
   queryParam,
+  queryValue,
   routeParam,
+  serializerContext,
   string,
   type AnyType,
   type BindingOptions,
+  type JsonConverter,
+  type ParseResult,
   type Property,
 } from '../../../lib';
 import { bind } from '../../support/one-endpoint';
@@ -157,6 +165,67 @@ it.each<[string, unknown]>([
   }
   const { status, response } = await bind(class Order extends dto({ price: Money }) {}, { json: { price: 'x' } });
   expect([status, response.text]).toEqual([500, expect.stringContaining(message)]);
+});
+
+class Price {
+  static tryParse = (): ParseResult<Price> => ({ success: false });
+}
+class City extends dto({ city: string }) {}
+const failing: JsonConverter<City> = { type: City, read: () => ({ success: false }), write: ({ city }) => city };
+
+it.each<[string, () => unknown]>([
+  ['bindRequest takes the dto first, and then the options', () => bindRequest({} as AnyType, Line as BindingOptions)],
+  ['bindRequest: City: its converter reads one JSON value', () => bindRequest(City, { converters: [failing] })],
+  ['problemDetails takes no options. Write app.use(problemDetails()).', () => problemDetails({} as never)],
+  [
+    'tenant: it is declared twice, with fromHeader and with queryParam; use one of them, with all options',
+    () =>
+      class {
+        @queryParam(string) @fromHeader(string) tenant!: string;
+      },
+  ],
+  [
+    'field: the decorator of id got no context.metadata: ',
+    // The context of esbuild 0.21.0 and of Babel's decorators of version 2023-01.
+    () => field(int)(undefined, { kind: 'field', name: 'id' } as ClassFieldDecoratorContext<object, number>),
+  ],
+  [
+    'has a Price, which has no form in JSON: add toString() or toJSON() to Price',
+    () =>
+      serializerContext({ responses: { 200: dto({ v: Price }) } }).write(200, { v: Object.create(Price.prototype) }),
+  ],
+])('%s', (message, make) => {
+  expect(make).toThrow(message);
+});
+
+it.each<[string, AnyType]>([
+  ['serializerContext: read() takes the text of the JSON, and was given an instance of Buffer.', Line],
+  ['fromClaim binds only at the root of a request', list(dto({ sub: fromClaim(string) }))],
+  ['bind(Dto, { body, headers, claims, … }) binds such a dto without a request', dto({ text: plainText() })],
+])('%s: what a context cannot read', async (message, request) => {
+  const given = request === Line ? Buffer.from('1') : '{"sku":"a"}';
+  await expect(serializerContext({ request }).read(given as string)).rejects.toThrow(message);
+});
+
+const later = z.string().refine(() => Promise.resolve(true));
+
+it.each<[string, RequestHandler]>([
+  ['idempotency was passed to Express without being called. Mount what it returns:', idempotency as never],
+  ['bindRequest was passed to Express without being called.', bindRequest as never],
+  ['problemDetails was passed to Express without being called.', problemDetails as never],
+  [
+    'bindRequest: the binder returned undefined',
+    bindRequest(Line, { binder: { bind: () => undefined as never } }) as never,
+  ],
+  ['queryValue: the type of "v" is read asynchronously; bind it', req => void queryValue(req, 'v', later)],
+])('%s: answered with 500, which says so', async (message, mounted) => {
+  const { status, response } = await bind(Line, { path: '/?v=a', json: { sku: 'a' } }, { before: [mounted] });
+  expect([status, response.text]).toEqual([500, expect.stringContaining(message)]);
+});
+
+it('text that only a string can be is asked for as a string', async () => {
+  const { errors } = await bind(dto({ price: Price }), { json: { price: 12 } });
+  expect(errors.map(({ detail }) => detail)).toEqual(['The value 12 is not text that Price accepts; send a string.']);
 });
 
 describe('a required property that only a form can bring', () => {

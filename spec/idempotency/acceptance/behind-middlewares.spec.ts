@@ -83,8 +83,6 @@ describe.each(expressVersions)('on %s, behind a middleware that', (_version, exp
     return { runs, statuses, errors };
   }
 
-  const bothRun = { runs: 2, statuses: [200, 200, 200, 200], errors: [] };
-
   it.each<[string, RequestHandler[], Given]>([
     [
       'keeps the body elsewhere, and before one that sets req.body to {}',
@@ -128,48 +126,5 @@ describe.each(expressVersions)('on %s, behind a middleware that', (_version, exp
     const { runs, statuses, errors } = await answers(middlewares, given, given);
     expect([runs, ...statuses]).toEqual([0, 500, 500, 500, 500]);
     expect(errors[0]).toMatch(/^bindonce: .*Mount/);
-  });
-
-  it('reads a part of the body into req.rawBody, and stops, a request is an error', async () => {
-    const middleware: RequestHandler = (req, _res, next) => {
-      req.on('data', () => undefined);
-      req.once('data', (chunk: Buffer) => {
-        Object.assign(req, { rawBody: chunk.subarray(0, 4) });
-        req.pause().unshift(chunk.subarray(4));
-        next();
-      });
-    };
-    const { runs, errors } = await answers([middleware], json(10), json(20));
-    expect([runs, new Set(errors).size, errors.length]).toEqual([0, 1, 4]);
-  });
-
-  it('rewrites the URL, the order of the names in the query does not count', async () => {
-    const versioned: RequestHandler = (req, _res, next) => {
-      req.url = `/t/a${req.url}`;
-      next();
-    };
-    expect(await answers([versioned], { path: '/orders?a=1&b=2' }, { path: '/orders?b=2&a=1' })).toEqual({
-      ...bothRun,
-      runs: 1,
-    });
-  });
-
-  it('rewrites the query, two values are two requests', async () => {
-    const byTenant: RequestHandler = (req, _res, next) => {
-      req.url += `?tenant=${req.get('X-Tenant')}`;
-      next();
-    };
-    const of = (tenant: string): Given => ({ headers: { 'X-Tenant': tenant } });
-    expect(await answers([byTenant], of('acme'), of('rival'))).toEqual(bothRun);
-  });
-
-  it('rewrites the URL, two route values are two requests', async () => {
-    const byTenant: RequestHandler = (req, _res, next) => {
-      req.url = `/t/${req.get('X-Tenant')}${req.url}`;
-      next();
-    };
-    const of = (tenant: string): Given => ({ path: '/orders', headers: { 'X-Tenant': tenant } });
-    expect(await answers([byTenant], of('acme'), of('rival'))).toEqual(bothRun);
-    expect((await answers([byTenant], of('acme'), of('acme'))).runs).toBe(1);
   });
 });

@@ -177,35 +177,6 @@ describe.each(expressVersions)('%s', (version, express) => {
     },
   );
 
-  it.each<[string, (res: Response) => unknown]>([
-    ['a pipe', res => source().pipe(res)],
-    ['a pipeline', res => pipeline(source(), res).catch(() => undefined)],
-    [
-      'a write',
-      async res => {
-        if (!res.write('x'.repeat(4_900_000))) await once(res, 'drain');
-        res.end('x'.repeat(100_000));
-      },
-    ],
-  ])(
-    'the client is gone while %s waits for it to read: it goes on, and the retry has the response',
-    async (_what, answer) => {
-      const log = new EventLog();
-      const started = signal();
-      const app = express().post('/', idempotency({ onEvent: log.onEvent }), (_req, res) => {
-        void answer(res);
-        setImmediate(started.happens);
-      });
-      const { url } = await serve(app);
-      // It reads nothing, so that the connection takes no more at some point.
-      const lost = begin(url).on('response', response => void response.pause());
-      await started.happened;
-      lost.destroy();
-      await log.first('executed');
-      expect((await send(url, { headers: keyed('k') })).text === 'x'.repeat(5_000_000)).toBe(true);
-    },
-  );
-
   it('the client is gone after the handler has ended, before the response is stored: the retry replays it', async () => {
     const writing = signal();
     const stored = signal();
@@ -327,32 +298,6 @@ describe.each(expressVersions)('%s', (version, express) => {
     const { text } = await send(url, { headers: keyed('k') });
     expect(text).toContain(runsAgain ? 'whole' : 'response-unavailable');
     expect([runs, log.kinds[0]]).toEqual([runsAgain ? 2 : 1, 'not-stored']);
-  });
-
-  const saving: RequestHandler = (_req, res, next) => {
-    const end = res.end.bind(res) as (...given: unknown[]) => Response;
-    res.end = ((...given: unknown[]) => {
-      setTimeout(() => end(...given), 20);
-      return res;
-    }) as Response['end'];
-    next();
-  };
-  it.each<[string, number, RequestHandler]>([
-    ['compression', 201, compression({ threshold: 0 })],
-    ['a middleware that saves before it ends', 409, saving],
-  ])('an error after the end, while %s behind us holds that: it has run, and a retry gets %i', async (_how, ...row) => {
-    const [expected, holding] = row;
-    let runs = 0;
-    const app = express().set('env', 'test');
-    app.post('/', idempotency(), holding, (_req, res) => {
-      runs++;
-      res.status(201).json({ paid: 'x'.repeat(99) });
-      throw teapot;
-    });
-    const { url } = await serve(app);
-    const headers = keyed('k', { 'Accept-Encoding': 'gzip' });
-    await expect(send(url, { headers })).rejects.toThrow(CUT_OFF);
-    expect([(await send(url, { headers })).status, runs]).toEqual([expected, 1]);
   });
 
   const afters: [what: string, after: (res: Response, req: Request) => unknown][] = [

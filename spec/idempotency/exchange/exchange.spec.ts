@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
 import { Keyv } from 'keyv';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { idempotency } from '../../../lib';
@@ -15,12 +13,6 @@ const MARKED = { 'X-Marked': '1' };
 
 const HEAD_SENT =
   /^ ?idempotency: a middleware that .* has sent the head of the response, .* Mount idempotency\(\) before it\.$/;
-
-const text = async (response: IncomingMessage): Promise<string> => {
-  let received = '';
-  for await (const chunk of response) received += String(chunk);
-  return received;
-};
 
 describe.each(expressVersions)('a guard behind a middleware that has begun the response, %s,', (_version, express) => {
   it.each<[string, Record<string, string>]>([
@@ -119,24 +111,5 @@ describe.each(expressVersions)('on %s, behind a middleware that writes to the re
     expect((await waiting).text).toMatch(HEAD_SENT);
     expect((await send(url, { headers: keyed('k') })).text).toBe('done');
     expect([log.kinds, state.runs]).toEqual([['executed', 'refused', 'replayed'], 1]);
-  });
-
-  it.each(begins)('which %s while the body is read, it is refused, and a retry runs', async (_title, begin) => {
-    const { url, log, arrived, mayWrite, written, mayRespond, state } = await served(begin);
-    mayRespond.happens();
-    const headers = keyed('k', { 'Content-Type': 'text/plain' });
-    const sent = request(url, { method: 'POST', headers: { ...headers, ...MARKED }, agent: false });
-    sent.write('half');
-    await arrived.happened;
-    mayWrite.happens();
-    await written.happened;
-    const responded = once(sent, 'response') as Promise<[IncomingMessage]>;
-    sent.end('half');
-    const [response] = await responded;
-
-    expect(await text(response)).toMatch(HEAD_SENT);
-    expect(state.runs).toBe(0);
-    expect((await send(url, { headers, body: 'halfhalf' })).text).toBe('done');
-    expect([log.kinds, state.runs]).toEqual([['refused', 'executed'], 1]);
   });
 });

@@ -1,10 +1,14 @@
 import { parse } from 'node:querystring';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import type { RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import multer from 'multer';
+import { idempotency } from '../../../lib';
 import { countingService, form, json, runsOf, typed, type Around, type Asked } from '../../support/counting-service';
+import { send } from '../../support/listen';
 import { multipart, type Part } from '../../support/multipart';
+import { keyed } from '../../support/replays';
+import { serve } from '../../support/serve';
 
 const field = (name: string, value: string): Part => ({ name, value });
 const file = (name: string, filename: string, value: string): Part => ({ name, filename, value });
@@ -166,6 +170,21 @@ describe('a body that a parser has left', () => {
       expect(runs()).toBe(0);
     },
   );
+
+  it('is a 413 if it is nested more than 1,000 levels deep; idempotency() before the parser accepts it', async () => {
+    const nested = (levels: number): Asked => json(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+    const behind = await countingService({}, { before: [express.json()] });
+    const before = await countingService({}, { behind: [express.json()] });
+    expect([await behind.answerTo(nested(1_000)), await before.answerTo(nested(1_001))]).toEqual(['1', '1']);
+    const { url } = await serve(express().post('/', express.json(), idempotency()));
+    const { headers = {}, body } = nested(1_001);
+    expect(
+      JSON.parse((await send(url, { headers: keyed('k', headers as Record<string, string>), body })).text),
+    ).toMatchObject({
+      status: 413,
+      detail: 'The request body has objects or lists nested more than 1000 levels deep. Nest it less deeply.',
+    });
+  });
 });
 
 describe('with sameBody: json, a body of JSON', () => {

@@ -1,5 +1,14 @@
 import type { RequestHandler } from 'express';
-import { configure, idempotency, type IdempotencyMiddleware, type IdempotencyOptions } from '../../../lib';
+import {
+  bindRequest,
+  configure,
+  dto,
+  idempotency,
+  optional,
+  string,
+  type IdempotencyMiddleware,
+  type IdempotencyOptions,
+} from '../../../lib';
 import { warned } from '../../../lib/warnings/warn-once';
 import { countingService, runsOf, type Around, type Asked } from '../../support/counting-service';
 import { EventLog } from '../../support/event-log';
@@ -216,5 +225,17 @@ describe('a caller that appears behind the guard', () => {
   ])('%s, is one, too', async (_how, guard) => {
     const { answersTo } = await countingService(guard, { behind: [leave({ user: { sub: 'a' } })] });
     expect(await answersTo([{}, {}])).toEqual(['1', '409']);
+  });
+
+  it('and is refused there, stores nothing', async () => {
+    let isKnown = false;
+    const authenticate: RequestHandler = (req, _res, next) =>
+      next(void (isKnown && Object.assign(req, { user: { id: 1 } })));
+    const { idempotency: guard, bindRequest: bind } = configure({ binding: { allowAnonymous: false } });
+    const behind = [authenticate, bind(dto({ a: optional(string) })) as typeof bindRequest & RequestHandler];
+    const { answerTo } = await countingService(guard(), { behind });
+    expect(await answerTo({})).toBe('401');
+    isKnown = true;
+    expect(await answerTo({})).toBe('1');
   });
 });

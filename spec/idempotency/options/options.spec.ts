@@ -130,6 +130,18 @@ describe('an option', () => {
     );
   });
 
+  it.each<IdempotencyOptions>([
+    { headerName: '__proto__' },
+    { headerName: '__PROTO__' },
+    { additionalHeaders: ['X-A', '__proto__'] },
+  ])('that names the header __proto__, which node loses, is refused: %p', options => {
+    const error = new TypeError(
+      'idempotency: headerName and additionalHeaders cannot name __proto__, because node loses a header of that name',
+    );
+    expect(() => idempotency(options)).toThrow(error);
+    expect(() => configure().idempotency(options)).toThrow(error);
+  });
+
   it.each<['headerName' | 'replayedHeader', string, string]>([
     ['headerName', 'Authorization', 'Idempotency-Key'],
     ['headerName', 'X-API-Key', 'Idempotency-Key'],

@@ -30,14 +30,6 @@ describe('the replay of a login behind a session that sets its cookie at the end
     const { retry, cookies, runs } = await login(idempotency({ scope: () => 'all' }));
     expect([cookies, retry.headers['idempotent-replayed'], runs()]).toEqual([[1, 0], 'true', 1]);
   });
-
-  it.each<[string, Parameters<typeof login>]>([
-    ['shouldCache', [idempotency({ scope: () => 'all', shouldCache: ({ status }) => status >= 400 })]],
-    ['forget()', [idempotency({ scope: () => 'all' }), true]],
-  ])('is a login of its own where %s keeps it out of the store', async (_title, args) => {
-    const { cookies, runs } = await login(...args);
-    expect([cookies, runs()]).toEqual([[1, 1], 2]);
-  });
 });
 
 describe('a replay to a client that accepts something else', () => {

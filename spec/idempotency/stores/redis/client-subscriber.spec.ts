@@ -7,8 +7,6 @@ import { RedisServer } from '../../../support/servers/redis-server';
 import { Shop } from '../../../support/shop';
 import { signal } from '../../../support/signal';
 
-const LONG = 60_000;
-
 let redis: RedisServer;
 beforeAll(async () => {
   redis = await RedisServer.start();
@@ -79,16 +77,6 @@ describe.each(clients)('notifications over %s', (name, connect, close) => {
     await connections(3);
     close(client as never);
     await connections(1);
-  });
-
-  it('are refused to a user who may not subscribe; nothing remains of it', async () => {
-    await redis.ask('ACL', 'SETUSER', 'default', '-subscribe');
-    await expect(watch('refused'))
-      .rejects.toThrow()
-      .finally(() => redis.ask('ACL', 'SETUSER', 'default', '+subscribe'));
-    const allowed = await watch('refused');
-    await leases.complete(`${name} refused`, 't', LONG);
-    await allowed.told;
   });
 });
 
