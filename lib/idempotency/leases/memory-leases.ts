@@ -3,9 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryBound } from '../../basics/process';
 import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
-import type { LeaseStore } from './lease-store';
+import { RecordLeases, type Decision, type HeldRun, type LeaseStore } from './lease-store';
 import { localRun } from './local-runs';
-import { RecordLeases, type Decision, type HeldRun } from './record-leases';
 import { isAskedFor, pageOf, type RunPage, type RunQuery, type RunRecord } from './runs';
 import { Watchers } from './waiting';
 
@@ -44,7 +43,7 @@ export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 4_000));
 }
 
-class MemoryLeases extends RecordLeases {
+class MemoryLeases extends RecordLeases implements LeaseStore {
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
   private readonly hashSalt = randomUUID();

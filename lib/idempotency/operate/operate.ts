@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import type { Request, RequestHandler, Response } from 'express';
 import { checkOptions, fn, type Rule } from '../../options/check';
 import { answerWith } from '../../problems/answer';
@@ -23,9 +24,6 @@ const POLICY =
 
 /** The files of the page, which asks for them by relative links. */
 const FILES: Readonly<Record<string, string>> = { '/': 'index.html', '/page.js': 'page.js', '/page.css': 'page.css' };
-
-/** Bytes of a body: `{"outcome":"did-not-run"}`. */
-const LONGEST_BODY = 1_000;
 
 /**
  * Makes a router with a page for operators, and the same as JSON, below its mount point:
@@ -114,19 +112,9 @@ function isFromHere({ headers }: Request, isRead: boolean): boolean {
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-async function outcomeIn(req: Request): Promise<unknown> {
-  const { body } = req as { body?: unknown };
-  if (typeof body === 'object' && body !== null) return (body as { outcome?: unknown }).outcome;
-  let text = '';
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    text += chunk.toString();
-    if (text.length > LONGEST_BODY) break;
-  }
-  try {
-    return (Object(JSON.parse(text)) as { outcome?: unknown }).outcome;
-  } catch {
-    return undefined;
-  }
+async function outcomeIn(req: Request & { readonly body?: unknown }): Promise<unknown> {
+  const body: unknown = req.body ?? (await json(req).catch(() => undefined));
+  return (Object(body) as { outcome?: unknown }).outcome;
 }
 
 function asProblem(error: unknown): unknown {

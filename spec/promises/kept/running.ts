@@ -7,7 +7,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/runs-once.spec.ts',
     title: 'exactly one runs, and all get its answer',
     mutant: {
-      file: 'lib/idempotency/leases/record-leases.ts',
+      file: 'lib/idempotency/leases/lease-store.ts',
       find: 'if (run && run.token !== token)\n',
       replace: 'if (run && run.token === token)\n',
     },

@@ -3,19 +3,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable, type Awaitable } from '../../../basics/awaitable';
 import { sweeping } from '../sql';
 
+type Value = string | number | null;
+
 /** The part of a database of `node:sqlite` or of better-sqlite3 that bindonce uses. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): {
-    get(...values: readonly (string | number | null)[]): unknown;
-    all(...values: readonly (string | number | null)[]): unknown[];
-    run(...values: readonly (string | number | null)[]): { readonly changes: number | bigint };
+    all(...values: readonly Value[]): unknown[];
+    run(...values: readonly Value[]): { readonly changes: number | bigint };
   };
   close(): void;
 }
 
-/** From this version on, several processes may write to a file in WAL mode without damage to it. */
-const WAL_IS_SAFE = [3, 51, 3];
+/** From this version of SQLite on, several processes may write to a file in WAL mode without damage to it. */
+const WAL_IS_SAFE = '3.51.3';
 
 /** Types of file systems on which locks do not hold between machines (statfs(2)): NFS, SMB, CIFS, SMB 2. */
 const NETWORKED = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
@@ -71,10 +72,9 @@ function opened(path: string): SqliteDatabase {
     { readonly DatabaseSync: new (path: string) => SqliteDatabase } | undefined;
   try {
     if (sqlite) return new sqlite.DatabaseSync(path);
-  } catch (error) {
-    throw new Error(`sqliteStore: ${path} cannot be opened (${String(error)}). Check the path and its permissions.`, {
-      cause: error,
-    });
+  } catch (cause) {
+    const what = `sqliteStore: ${path} cannot be opened (${String(cause)}). Check the path and its permissions.`;
+    throw new Error(what, { cause });
   }
   throw new Error(
     `sqliteStore(path) needs node:sqlite, which Node ${process.version} does not have; Node 22.13 has. Or pass a ` +
@@ -96,9 +96,7 @@ export class Database {
   constructor(private readonly database: SqliteDatabase) {
     // While it is opened, SQLite may wait: several processes can start at the same moment.
     database.exec(`PRAGMA busy_timeout = ${LONGEST_WAIT}`);
-    const { file } = this.get('SELECT file FROM pragma_database_list WHERE name = ?', 'main') as {
-      file: string | null;
-    };
+    const { file } = this.get("SELECT file FROM pragma_database_list WHERE name = 'main'") as { file: string | null };
     if (!file)
       throw new Error(
         'sqliteStore: this database is in memory, and ends with the process. Give it the path of a file.',
@@ -106,7 +104,13 @@ export class Database {
     if (NETWORKED.has(statfsSync(file).type))
       throw new Error(`sqliteStore: ${file} is on a network, where locks of files do not hold. Use a local disk.`);
     this.setJournal(file);
-    this.prepare();
+    try {
+      // Makes the tables, so that a file that cannot be written is found now; if it is locked, the first step does it.
+      this.attempt(() => undefined);
+    } catch (cause) {
+      const what = `sqliteStore: the file cannot be written (${String(cause)}). Check its path and permissions.`;
+      throw new Error(what, { cause });
+    }
     // From now on, it would stop the event loop while it waits.
     database.exec('PRAGMA busy_timeout = 0');
   }
@@ -124,16 +128,16 @@ export class Database {
     this.database.close();
   }
 
-  get(sql: string, ...values: readonly (string | number | null)[]): unknown {
-    return this.database.prepare(sql).get(...values);
+  get(sql: string, ...values: readonly Value[]): unknown {
+    return this.all(sql, ...values)[0];
   }
 
-  all(sql: string, ...values: readonly (string | number | null)[]): unknown[] {
+  all(sql: string, ...values: readonly Value[]): unknown[] {
     return this.database.prepare(sql).all(...values);
   }
 
   /** @returns the number of rows that have changed. */
-  run(sql: string, ...values: readonly (string | number | null)[]): number {
+  run(sql: string, ...values: readonly Value[]): number {
     return Number(this.database.prepare(sql).run(...values).changes);
   }
 
@@ -170,25 +174,14 @@ export class Database {
     }
   }
 
-  /** Makes the tables, so that a file that cannot be written is found now; if it is locked, the first step does it. */
-  private prepare(): void {
-    try {
-      this.attempt(() => undefined);
-    } catch (error) {
-      throw new Error(`sqliteStore: the file cannot be written (${String(error)}). Check its path and permissions.`, {
-        cause: error,
-      });
-    }
-  }
-
   private setJournal(file: string): void {
     const { version } = this.get('SELECT sqlite_version() AS version') as { version: string };
-    const isSafe = isAtLeast(version.split('.').map(Number), WAL_IS_SAFE);
+    const isSafe = numberOf(version) >= numberOf(WAL_IS_SAFE);
     const { journal_mode: mode } = this.get('PRAGMA journal_mode') as { journal_mode: string };
     if (mode === 'wal' && !isSafe)
       throw new Error(
         `sqliteStore: ${file} is in WAL mode, in which several processes may damage a file before SQLite ` +
-          `${WAL_IS_SAFE.join('.')}; this is ${version}. Run PRAGMA journal_mode = DELETE on it, or update SQLite.`,
+          `${WAL_IS_SAFE}; this is ${version}. Run PRAGMA journal_mode = DELETE on it, or update SQLite.`,
       );
     try {
       if (isSafe) this.get('PRAGMA journal_mode = WAL');
@@ -205,7 +198,5 @@ function isBusy(error: unknown): boolean {
   return /^SQLITE_(?:BUSY|LOCKED)/.test(String(code)) || [5, 6].includes(Number(errcode) & 0xff);
 }
 
-function isAtLeast(version: readonly number[], wanted: readonly number[]): boolean {
-  const at = wanted.findIndex((part, index) => part !== version[index]);
-  return at < 0 || (version[at] ?? 0) > (wanted[at] ?? 0);
-}
+/** Returns the number of a version, as SQLite's own SQLITE_VERSION_NUMBER. */
+const numberOf = (version: string): number => version.split('.').reduce((sum, part) => sum * 1_000 + Number(part), 0);

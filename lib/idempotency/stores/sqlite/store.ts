@@ -1,5 +1,5 @@
 import type { Awaitable } from '../../../basics/awaitable';
-import { isUnknown, RecordLeases, type Decision, type HeldRun } from '../../leases/record-leases';
+import { isUnknown, RecordLeases, type Decision, type HeldRun, type LeaseStore } from '../../leases/lease-store';
 import type { RunFacts, RunPage, RunQuery, RunRecord } from '../../leases/runs';
 import type { ResponseStore } from '../responses';
 import { findRun, listRuns, responsesBy, type ListedRuns } from '../sql';
@@ -33,7 +33,7 @@ interface Row extends Omit<HeldRun, 'isDone' | 'about'>, RunFacts {
   readonly done: 0 | 1;
 }
 
-class SqliteLeases extends RecordLeases {
+class SqliteLeases extends RecordLeases implements LeaseStore {
   private readonly runs: ListedRuns = {
     sql: RUNS,
     parameter: () => '?',
