@@ -17,7 +17,7 @@ export interface SentName {
   readonly parts: readonly string[];
   readonly value: Sent;
   /** True once a property has read it, or a failure says why none does. */
-  taken?: boolean;
+  taken: boolean;
 }
 
 /** An item of a collection, and its index in the names. */
@@ -33,7 +33,10 @@ export function partsOf(name: string): readonly string[] {
 }
 
 /** Returns the first part of a name in lower case, because a name may be sent in any case. */
-export const firstPart = (name: string): string => (partsOf(name)[0] ?? '').toLowerCase();
+export function firstPart(name: string): string {
+  const end = name.search(/[.[\]]/);
+  return (end < 1 ? name : name.slice(0, end)).toLowerCase();
+}
 
 /** What was sent under one name and below it: `items[0].sku` is `sku` below `0` below `items`, in any case. */
 export class NameTree {
@@ -55,7 +58,7 @@ export class NameTree {
   /** Makes the tree of one name. @param areItems true if each value is an item of a collection, whatever its text. */
   static of(values: readonly Sent[], areItems = false): NameTree {
     const tree = new NameTree();
-    for (const value of values) tree.add({ name: '', parts: areItems ? [''] : [], value });
+    for (const value of values) tree.add({ name: '', parts: areItems ? [''] : [], value, taken: false });
     return tree;
   }
 
@@ -159,7 +162,7 @@ export class NameTree {
         const item = new NameTree(length);
         item.add(one);
         items.push([next++, item]);
-      } else if (/^\d+$/.test(key) && !known.has(key)) {
+      } else if (!known.has(key) && /^\d+$/.test(key)) {
         known.add(key);
         const index = Number(key);
         const { items: limit } = at.limits;

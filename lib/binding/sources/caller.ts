@@ -6,7 +6,7 @@ import { INVALID, Location } from '../reading/location';
 import { NameTree } from '../reading/name-tree';
 import { isCollection, needsExactNumbers, notNull, takesNull } from '../types/codec';
 import { isRounded } from '../types/numbers';
-import { readOptionalJson } from '../types/read-json';
+import { readNothing, readOptionalJson } from '../types/read-json';
 import { readNames } from '../types/read-names';
 
 /** The claims of the caller; claim types are case-insensitive. */
@@ -26,7 +26,7 @@ export const claim: ValueSource = {
       const at = Location.of(context.noted, 'claim', name);
       const read = isEmpty ? undefined : readClaim(claimValue(value, takesArray), property, at);
       // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
-      put(property, read === undefined ? INVALID : read);
+      put(property, read === undefined ? (readNothing(property, at, claim.missing) ?? INVALID) : read);
     }
   },
 };

@@ -4,7 +4,7 @@ import type { BinderContext, Put, ValueSource } from '../input/binder-context';
 import type { SourceProperty } from '../plan/source-properties';
 import { convertedText } from '../reading/json-text';
 import { Location } from '../reading/location';
-import { JsonPart, NameTree, partsOf, UNREADABLE } from '../reading/name-tree';
+import { firstPart, JsonPart, NameTree, partsOf, UNREADABLE } from '../reading/name-tree';
 import { notNull } from '../types/codec';
 import { failUnknown } from '../types/read-json';
 import { isSent, readNames } from '../types/read-names';
@@ -78,20 +78,26 @@ function readByName(
   put: Put,
 ): void {
   const { noted, endpoint } = context;
-  if (pairs.length === 0 && !properties.some(({ isRoot }) => isRoot)) return;
   const { depth: limit } = endpoint.options.limits;
+  // A route has the parameters that its path declares.
+  const refusesUnknown = noted.refusesUnknown && source !== 'route';
+  const takesAll = refusesUnknown || properties.some(({ isRoot }) => isRoot);
+  if (pairs.length === 0 && !takesAll) return;
+  const declared = new Set(properties.map(({ name }) => firstPart(name)));
   const root = new NameTree();
   for (const [name, value, mark] of pairs) {
-    const parts = partsOf(name);
-    // Also under an undeclared name: decoded, it might be a declared one.
+    // These are refused under an undeclared name, too: decoded, it might be a declared one.
     if (mark === 'unreadable') {
       const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
       Location.of(noted, source, name).fail('invalid', detail);
-      root.add({ name, parts, value: UNREADABLE, taken: true });
-    } else if (parts.length > limit + 1)
+      if (name !== '') root.add({ name, parts: partsOf(name), value: UNREADABLE, taken: true });
+      // A level takes at least two characters.
+    } else if (name.length > 2 * limit && partsOf(name).length > limit + 1)
       Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
-    else if (name !== '')
-      root.add({ name, parts, value: mark === 'json' && value.trim() !== '' ? new JsonPart(value) : value });
+    else if (name !== '' && (takesAll || declared.has(firstPart(name)))) {
+      const isJson = mark === 'json' && value.trim() !== '';
+      root.add({ name, parts: partsOf(name), value: isJson ? new JsonPart(value) : value, taken: false });
+    }
   }
   for (const property of properties) {
     const { codec, name, isRoot } = property;
@@ -100,7 +106,5 @@ function readByName(
     // An undeclared name below is no value of this one. A required object that takes all names exists without any.
     if (tree && (isRoot || isSent(codec, tree, at))) put(property, readNames(property, tree, at));
   }
-  // A route has the parameters that its path declares.
-  if (noted.refusesUnknown && source !== 'route')
-    for (const name of root.others()) failUnknown(Location.of(noted, source, name));
+  if (refusesUnknown) for (const name of root.others()) failUnknown(Location.of(noted, source, name));
 }

@@ -6,7 +6,8 @@ import { NameTree, partsOf } from '../../../lib/binding/reading/name-tree';
 /** Names as they come, each with its place in the row as its value. */
 function tree(...names: string[]): NameTree {
   const root = new NameTree();
-  for (const [index, name] of names.entries()) root.add({ name, parts: partsOf(name), value: String(index) });
+  for (const [index, name] of names.entries())
+    root.add({ name, parts: partsOf(name), value: String(index), taken: false });
   return root;
 }
 const failures = new Failures(resolveLimits({ items: 5 }));

@@ -26,6 +26,10 @@ it('a claim that is an empty array is missing, and no value that the client send
   }) {}
   const { dto: bound } = await bind(Loose, { path: '/?v=forged' }, { user: { v: [], all: [], any: [] } });
   expect(bound).toEqual({ all: [], any: [] });
+  class Strict extends dto({ v: fromClaim(string) }) {}
+  expect((await bind(Strict, { path: '/?v=forged' }, { user: { v: [] } })).errors).toEqual([
+    { name: 'v', in: 'claim', detail: 'The caller does not have this claim.' },
+  ]);
 });
 
 describe('where the principal is', () => {

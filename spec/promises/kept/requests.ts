@@ -166,6 +166,16 @@ export const requests: readonly KeptPromise[] = [
     },
   },
   {
+    promise: 'A required claim that is an empty array is missing.',
+    spec: 'spec/binding/sources/caller-claim.spec.ts',
+    title: 'a claim that is an empty array is missing, and no value that the client sends replaces it',
+    mutant: {
+      file: 'lib/binding/sources/caller.ts',
+      find: '(readNothing(property, at, claim.missing) ?? INVALID)',
+      replace: 'INVALID',
+    },
+  },
+  {
     promise: 'A missing permission is 400, and listed.',
     spec: 'spec/binding/acceptance/claims-and-permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
