@@ -167,7 +167,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A required claim that is an empty array is missing.',
-    spec: 'spec/binding/sources/caller-claim.spec.ts',
+    spec: 'spec/binding/sources/caller.spec.ts',
     title: 'a claim that is an empty array is missing, and no value that the client sends replaces it',
     mutant: {
       file: 'lib/binding/sources/caller.ts',
