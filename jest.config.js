@@ -37,7 +37,6 @@ const long = [
   'spec/package/declarations.spec.ts',
   'spec/package/exports.spec.ts',
   'spec/binding/acceptance/hostile.spec.ts',
-  'spec/binding/acceptance/nested-limits.spec.ts',
   'spec/binding/random',
   'spec/body/stream/holding-limited.spec.ts',
   'spec/processes/demo-app.spec.ts',
@@ -54,14 +53,12 @@ const long = [
   'spec/idempotency/stores/redis/deployments/access.spec.ts',
   'spec/idempotency/stores/redis/deployments/cluster.spec.ts',
   'spec/idempotency/stores/redis/deployments/sentinel.spec.ts',
-  'spec/idempotency/stores/redis/deployments/valkey-outage.spec.ts',
   'spec/idempotency/stores/memory-responses.spec.ts',
   'spec/idempotency/stores/sqlite',
   'spec/idempotency/stores/transactions.spec.ts',
   'spec/idempotency/run/publish.spec.ts',
   'spec/matrix/matrix.spec.ts',
   'spec/testing/mistakes.spec.ts',
-  'spec/testing/sqlite-leases.spec.ts',
 ];
 
 /** A folder is not the file of the same name: `spec/cli/` is not `spec/client`. */

@@ -29,8 +29,8 @@ export function fileLedger<Entry>(database: SqliteDatabase, name: string): Ledge
     },
     all() {
       const sql = 'SELECT json_group_array(json(entry)) AS entries FROM ledger WHERE name = ?';
-      const { entries } = database.prepare(sql).get(name) as { readonly entries: string };
-      return Promise.resolve(JSON.parse(entries) as Entry[]);
+      const [row] = database.prepare(sql).all(name) as { readonly entries: string }[];
+      return Promise.resolve(JSON.parse(row?.entries ?? '[]') as Entry[]);
     },
   };
 }

@@ -31,14 +31,11 @@ export interface Configuration {
   idempotency?: IdempotencyOptions;
   /** Default options of `bindRequest()`. */
   binding?: BindingOptions<unknown>;
-  /**
-   * Answers refused requests instead of bindonce, for example `(problem, req, res, next) => next(problem)`. Default
-   * none.
-   */
+  /** Answers refused requests instead of bindonce: `(problem, req, res, next) => next(problem)`. */
   onProblem?: OnProblem;
   /**
-   * The beginning of a problem's `type`; its code follows. Give a page that explains the codes, for example
-   * `'https://docs.example.com/problems#'` (RFC 9457, section 3.1.1). Default `'urn:bindonce:'`, which has no page.
+   * The beginning of a problem's `type`; its code follows: `'https://docs.example.com/problems#'`. Default
+   * `'urn:bindonce:'`.
    */
   problemTypeBase?: string;
 }

@@ -35,27 +35,24 @@ export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 /** The entry of an endpoint in the API description (OpenAPI 3.1, section 4.8.10). */
 export interface OperationOptions {
-  /** A short line about the endpoint. Default none. */
+  /** A short line. */
   summary?: string;
-  /** Text about the endpoint, which may be Markdown. Default none. */
+  /** Text, which may be Markdown. */
   description?: string;
-  /** Names that group endpoints. Default none. */
+  /** Names that group endpoints. */
   tags?: readonly string[];
-  /** Name of the operation, unique in the API. Default: made from method and path. */
+  /** Name of the operation. Default: made from method and path. */
   operationId?: string;
-  /** When true, the endpoint is marked as deprecated. Default false. */
+  /** Marks the endpoint as deprecated. Default false. */
   deprecated?: boolean;
-  /** When true, the endpoint is left out. Default false. */
+  /** Leaves the endpoint out. Default false. */
   hidden?: boolean;
   /**
-   * How callers authenticate at this endpoint, by the names of `securitySchemes` of `openapi()`: one of the objects,
-   * with all schemes that it names; `[]` for anyone. Default: as `allowAnonymous`, claims and permissions say.
+   * How callers authenticate here: one of the objects, with all schemes that it names; `[]` for anyone. Default: as
+   * claims and permissions say.
    */
   security?: readonly SecurityRequirement[];
-  /**
-   * Examples of the request body by name: `{ small: { summary: 'One item', value: { … } } }`. A value may hold dates,
-   * bigints and whatever else has a `toJSON()`. Default none.
-   */
+  /** Examples of the request body: `{ small: { summary: 'One item', value: { … } } }`. */
   examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
@@ -66,80 +63,48 @@ export interface OperationOptions {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- options declared apart may be for any endpoint.
 export interface BindingOptions<T = any> extends SerializerOptions {
   /**
-   * `false`: forms get 415. `true`: multipart forms are accepted. `{ urlEncoded: true }`: urlencoded forms, too.
-   * Default false.
+   * `true`: multipart forms are accepted. `{ urlEncoded: true }`: urlencoded forms, too. Default false: forms get 415.
    */
   allowFormData?: boolean | { readonly urlEncoded: true };
-  /**
-   * Further media types that are JSON, without parameters, for example `['text/plain']`. Browsers let other sites send
-   * that one without asking. Default none: `application/json`, and all that end with `+json`.
-   */
+  /** Media types that are JSON beside `application/json` and `…+json`. */
   jsonTypes?: readonly string[];
-  /**
-   * Whether requests without a caller are accepted; otherwise they get 401. A `req.auth` or `req.user` that is empty,
-   * or whose id is null, is not a caller. Default true.
-   */
+  /** When false, requests without a caller get 401. Default true. */
   allowAnonymous?: boolean;
   /**
-   * Where a bare type and `field()` bind from, at the root of the dto. `['json']`: no form, route or query can set or
-   * replace such a value; `['json', 'form']`: the body only. `jsonField`, `queryParam`, `fromForm` and the others name
-   * their source themselves. Default all four, of which a later one overwrites an earlier one.
+   * Where a bare type and `field()` bind from. `['json']`: no form, route or query can set such a value. Default all
+   * four; a later one overwrites an earlier one.
    */
   fieldSources?: readonly ('json' | 'form' | 'route' | 'query')[];
   /**
-   * Whether a claim, header or cookie with `required: false` that the request lacks is read from body, form, route or
-   * query, where a client can send any value, if its declaration does not say (`fallback`). Default true.
+   * Whether a missing claim, header or cookie with `required: false` is read from body, form, route or query, where a
+   * client can send any value. Default true.
    */
   fallback?: boolean;
-  /**
-   * `'refuse'`: a name in JSON, a form or a query that no property takes from there is a failure, in nested dtos, too,
-   * and the API description says `additionalProperties: false`. Default `'ignore'`.
-   */
+  /** `'refuse'`: a name in JSON, form or query that no property takes is a failure. Default `'ignore'`. */
   unknownNames?: 'ignore' | 'refuse';
-  /**
-   * Makes the dto instead of the built-in binder. A function gets the Dto, once, and returns the binder. Default: a
-   * `RequestBinder`.
-   */
+  /** Makes the dto instead of the built-in binder; or a function that gets the Dto, once, and returns the binder. */
   binder?: BinderObject<T> | ((Dto: AnyType) => Binder<T>);
-  /**
-   * Called after the binder for each request without failures; may change the dto, report failures, or throw. Default
-   * none.
-   */
+  /** Called after the binder for each request without failures; may change the dto, or report failures. */
   modifier?: Modifier<T>;
-  /**
-   * Parsers, made by `valueParserFor`, that take precedence over the types' own; an endpoint's come before those of
-   * `configure()`. Default none.
-   */
+  /** Parsers, made by `valueParserFor`, that come before the types' own. */
   valueParsers?: readonly ValueParser[];
-  /** The reader and writer of this endpoint's JSON. Default none. */
+  /** The reader and writer of this endpoint's JSON. */
   serializerContext?: SerializerContext;
-  /**
-   * Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names.
-   * Default none.
-   */
+  /** Types of the responses by status: `res.json()` writes the declared properties and nothing else. */
   responses?: ResponseTypes;
-  /**
-   * The claims of the caller. Default: `req.auth` (a function is called), or its `payload` if it has only that,
-   * `header` and `token`, as express-oauth2-jwt-bearer leaves it; else `req.user`.
-   */
+  /** The claims of the caller. Default: `req.auth` (a function is called), or the `payload` in it; else `req.user`. */
   claims?: (req: Request) => Claims | null | undefined;
-  /** The permissions of the caller. Default: the `permissions` claim, else `scope`, a list or text with spaces. */
+  /** The permissions of the caller. Default: the `permissions` claim, else `scope`. */
   permissions?: (req: Request) => Iterable<string>;
-  /**
-   * Returns a text instead of a failure's own, for example in the client's language, or undefined to keep it. Default
-   * none.
-   */
+  /** Returns a text instead of a failure's own, or undefined to keep it. */
   failureMessage?: (failure: BindingFailure, req: Request) => string | undefined;
-  /**
-   * When false, failures repeat no refused value and no message of a schema. (Claims, cookies and credentials are never
-   * repeated.) Default true.
-   */
+  /** When false, failures repeat no refused value. Default true; claims, cookies and credentials are never repeated. */
   quoteValues?: boolean;
-  /** Limits of one request; each has its own default. */
+  /** Limits of one request. */
   limits?: BindingLimits;
-  /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
+  /** Where files go: memory (default), disk, or a Multer of your own. */
   uploads?: UploadOptions | Multer;
-  /** The entry of the endpoint in the API description. Default none. */
+  /** The entry of the endpoint in the API description. */
   openapi?: OperationOptions;
 }
 

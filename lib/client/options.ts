@@ -4,55 +4,35 @@ import { memory, ofThisPage, orMemory, type KeyStorage } from './key-storage.js'
 /** Options of `idempotentFetch()`. */
 export interface IdempotentFetchOptions {
   /**
-   * Where the key of an operation is stored, before its first attempt and until its outcome is known: an object with
-   * the methods `claim` and `remove`; or `memory`, that of this page or process, which all clients share (on a server,
-   * name the user in `operation` or `prefix`). Default: IndexedDB, which all tabs share; where there is none, as in
-   * Node, memory, with a warning.
+   * Where keys are kept: an object with `claim` and `remove`, or `'memory'` of the page or process. Default: IndexedDB;
+   * without it, memory, with a warning.
    */
   readonly storage?: KeyStorage | 'memory';
-  /** The beginning of all names in `storage`. Default `bindonce:`. */
+  /** The beginning of all names in `storage`. Default `'bindonce:'`. */
   readonly prefix?: string;
   /**
-   * How long an operation that did not finish keeps its key, in milliseconds from its first attempt. Later, the
-   * operation starts anew. Default 86 400 000 (a day).
+   * How long an unfinished operation keeps its key, in milliseconds from its first attempt. Default 86,400,000 (a day).
    */
   readonly keyLifetime?: number;
-  /**
-   * Reaction to a `storage` that fails: `reject` sends nothing; `memory` continues with a key that is lost by a reload
-   * or, on a server, when the client is made anew. Default `reject`.
-   */
+  /** `'reject'` sends nothing; `'memory'` goes on with a key that a reload loses. Default `'reject'`. */
   readonly whenStorageFails?: 'reject' | 'memory';
-  /** Request headers that are part of an operation, as `additionalHeaders` of the server. Default none. */
+  /** Request headers that are part of an operation, as on the server. */
   readonly additionalHeaders?: readonly string[];
-  /** The header that carries the key. Default `Idempotency-Key`. */
+  /** The header that carries the key. Default `'Idempotency-Key'`. */
   readonly headerName?: string;
-  /** The response header that marks a replay. Default `Idempotent-Replayed`. */
+  /** The response header that marks a replay. Default `'Idempotent-Replayed'`. */
   readonly replayedHeader?: string;
-  /**
-   * How long a call may take, all attempts and pauses included, in milliseconds from the call. It gives up as soon as
-   * the next attempt would begin too late. Default 60 000.
-   */
+  /** How long a call may take with all attempts and pauses, in milliseconds. Default 60,000. */
   readonly deadline?: number;
-  /**
-   * How long one attempt may take until its whole answer is there, in milliseconds. It should exceed the server's
-   * `waitTimeout` (10 s). Default 15 000.
-   */
+  /** How long one attempt may take, in milliseconds: longer than the server's `waitTimeout`. Default 15,000. */
   readonly attemptTimeout?: number;
-  /**
-   * The longest pause after the first attempt, in milliseconds. It doubles with each attempt, and the pause is a
-   * random part of it. Default 200.
-   */
+  /** The longest pause after the first attempt, in milliseconds; it doubles with each attempt. Default 200. */
   readonly baseDelay?: number;
-  /**
-   * The longest pause that the client chooses by itself, in milliseconds; `Retry-After` may be longer. Default 10 000.
-   */
+  /** The longest pause, in milliseconds, unless `Retry-After` is longer. Default 10,000. */
   readonly maxDelay?: number;
-  /**
-   * Called before each pause, for a message such as "trying again in 5 seconds". What it throws ends the call; the key
-   * is kept.
-   */
+  /** Called before each pause, for a message to the user. What it throws ends the call; the key is kept. */
   readonly onRetry?: (info: RetryInfo) => void;
-  /** The function that sends, called as `fetch` is. Default: the global `fetch`. */
+  /** The function that sends. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 

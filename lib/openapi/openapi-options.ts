@@ -5,39 +5,28 @@ import type { JsonSchemaOf } from './components';
 
 /** Options of {@link openapi}. */
 export interface OpenApiOptions {
-  /** Title, version and more of the API (OpenAPI 3.1, section 4.8.2). */
+  /** Title, version and more of the API. */
   info: { readonly title: string; readonly version: string; readonly [field: string]: unknown };
   /** Version of OpenAPI; only 3.2 has the method QUERY. Default `'3.1'`. */
   openapi?: '3.1' | '3.2';
-  /** Addresses of the API, for example `[{ url: 'https://api.example.com' }]`. Default: where the document is. */
+  /** Addresses of the API: `[{ url: 'https://api.example.com' }]`. Default: where the document is. */
   servers?: readonly object[];
-  /** Descriptions of the tags (OpenAPI 3.1, section 4.8.22). Default none. */
+  /** Descriptions of the tags. */
   tags?: readonly object[];
-  /**
-   * How callers authenticate, if there is one way: a security scheme (OpenAPI 3.1, section 4.8.27), which the document
-   * names `caller`. Default `{ type: 'http', scheme: 'bearer' }`, unless `securitySchemes` is given.
-   */
+  /** How callers authenticate, if there is one way. Default `{ type: 'http', scheme: 'bearer' }`. */
   securityScheme?: object;
-  /** The ways in which callers can authenticate, by name. Default none but `caller`. */
+  /** The ways in which callers can authenticate, by name. */
   securitySchemes?: Readonly<Record<string, object>>;
   /**
-   * The schemes that all operations take (OpenAPI 3.1, section 4.8.30): `[{ bearer: [] }, { key: [], user: [] }]` is
-   * `bearer`, or `key` together with `user`. An endpoint with `allowAnonymous: true` takes none, and each endpoint can
-   * have its own `security` in its option `openapi`. Default: any of the schemes, at the endpoints that refuse
-   * anonymous callers.
+   * The schemes that all operations take: `[{ bearer: [] }, { key: [], user: [] }]` is `bearer`, or `key` together with
+   * `user`. Default: any of the schemes, where anonymous callers are refused.
    */
   security?: readonly SecurityRequirement[];
-  /** When true, routes without `bindRequest()` and `idempotency()` are listed by method and path. Default false. */
+  /** When true, routes without bindonce's middlewares are listed, too. Default false. */
   listOthers?: boolean;
-  /**
-   * Routers by path that Express does not name: applications that are mounted in others and, under Express 5.0 to 5.2,
-   * all nested routers. Default none.
-   */
+  /** Routers by path that Express does not name: mounted applications and, under Express 5.0 to 5.2, nested routers. */
   mounts?: Mounts;
-  /**
-   * Returns the JSON Schema of a Standard Schema that offers none, or that cannot be written as one (`z.date()`); `{}`
-   * leaves it open. Default none.
-   */
+  /** Returns the JSON Schema of a Standard Schema that offers none (`z.date()`); `{}` leaves it open. */
   jsonSchemaOf?: JsonSchemaOf;
 }
 

@@ -71,9 +71,9 @@ export class Problem extends Error {
   override readonly name = 'Problem';
   /** The status of the response. */
   readonly status: number;
-  /** The same as `status`, for error handlers that look for this name. */
+  /** The same as `status`. */
   readonly statusCode: number;
-  /** What kind of problem it is, as a sentence that is the same for all problems of this `code`. */
+  /** What kind of problem it is: the same sentence for all problems of this `code`. */
   readonly title: string;
   /** True, as in http-errors: clients may see the message. */
   readonly expose = true;
@@ -120,7 +120,7 @@ export class Problem extends Error {
 
   /**
    * Returns the JSON form.
-   * @param instance the URI reference of this occurrence: the path of the request.
+   * @param instance the path of the request.
    */
   toBody(instance?: string): ProblemBody {
     return {

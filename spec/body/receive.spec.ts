@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { Agent, request, type IncomingMessage, type RequestListener } from 'node:http';
+import { request, type IncomingMessage, type RequestListener } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import express, { type Request } from 'express';
 import { bindRequest, dto, field, file, idempotency, optional, Problem, string } from '../../lib';
-import { isUntouched, receive as receiveNow } from '../../lib/body/receive';
+import { receive as receiveNow } from '../../lib/body/receive';
 import { countingService, runsOf } from '../support/counting-service';
 import { expressVersions } from '../support/express-versions';
 import { multipart } from '../support/multipart';
@@ -98,21 +98,6 @@ describe('a body', () => {
     expect(answer.equals(all)).toBe(true);
   });
 
-  it('is received once, however often it is asked for', async () => {
-    const seen: unknown[] = [];
-    await post(
-      (req, res) => {
-        seen.push(isUntouched(req));
-        void Promise.all([receive(req, res, MANY), receive(req, res, MANY)]).then(async ([one, other]) => {
-          seen.push(one === other, (await receive(req, res, MANY)) === one, isUntouched(req));
-          res.end();
-        });
-      },
-      [bytes(10)],
-    );
-    expect(seen).toEqual([true, true, true, false]);
-  });
-
   const refused = async (
     pieces: readonly Buffer[],
     limit: number,
@@ -167,59 +152,6 @@ describe('a body', () => {
     const [response] = (await answered) as [IncomingMessage];
     expect(String(await buffer(response))).toBe('body-too-large');
     sent.destroy();
-  });
-
-  it('of exactly the limit is received, and may be too large for a second reader', async () => {
-    expect(await refused([bytes(100)], 100)).toBeUndefined();
-    const answer = await post(
-      (req, res) => {
-        void receive(req, res, 100)
-          .then(() => receive(req, res, 99))
-          .catch((error: Problem) => res.end(error.code));
-      },
-      [bytes(100)],
-    );
-    expect(String(answer)).toBe('body-too-large');
-  });
-
-  it.each<[string, (req: IncomingMessage) => unknown]>([
-    ['while it is received', () => undefined],
-    ['before', req => once(req, 'close').catch(() => undefined)],
-  ])('whose client goes %s is an error that says so', async (_title, before) => {
-    let failed: (failure: unknown) => void = () => undefined;
-    const failure = new Promise<unknown>(resolve => {
-      failed = resolve;
-    });
-    const { url } = await serve((req, res) => {
-      void Promise.resolve(before(req))
-        .then(() => receive(req, res, 1_000))
-        .then(failed, failed);
-    });
-    const sent = request(url, { method: 'POST', headers: { 'Content-Length': '10' }, agent: false }).on(
-      'error',
-      () => undefined,
-    );
-    sent.write('half', () => sent.destroy());
-    expect(await failure).toMatchObject({ name: 'ClientGone' });
-  });
-});
-
-describe('a body that nothing reads after bindonce', () => {
-  it.each([10, 3_000_000])('of %d bytes is out of the way of the next request on its connection', async size => {
-    let connections = 0;
-    const app = express().post('/', idempotency({ whenKeyMissing: 'run' }), (_req, res) => void res.send('done'));
-    const { url, server } = await serve(app);
-    server.on('connection', () => {
-      connections++;
-    });
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let index = 0; index < 3; index++) {
-      const sent = request(url, { method: 'POST', agent }).end(bytes(size));
-      const [response] = (await once(sent, 'response')) as [IncomingMessage];
-      expect(String(await buffer(response))).toBe('done');
-    }
-    agent.destroy();
-    expect(connections).toBe(1);
   });
 });
 

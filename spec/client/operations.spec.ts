@@ -70,27 +70,6 @@ describe('the key of an operation', () => {
     expect([charges(), new Set(keys).size]).toEqual([2, 2]);
   });
 
-  it('is not removed by a call that ends after the operation has begun anew', async () => {
-    const later = signal();
-    const { url, keys } = await service([
-      (_req, res) => {
-        void later.happened.then(() => res.status(201).end());
-      },
-      answer(201),
-      outage,
-    ]);
-    const pay = client();
-    const request = { ...payment(), operation: 'cart 42' };
-    const first = pay(url, request);
-    while (keys.length === 0) await new Promise(resolve => setTimeout(resolve, 5));
-    await pay(url, request);
-    await expect(pay(url, request)).rejects.toMatchObject({ code: 'gave-up' });
-    later.happens();
-    await first;
-    await pay(url, request);
-    expect([keys[0] === keys[1], keys[1] === keys[2], keys[2] === keys[3]]).toEqual([true, false, true]);
-  });
-
   it.each([
     ['a call that is aborted', { name: 'AbortError' }, 30_000],
     ['a call whose deadline passes', { code: 'storage-failed', cause: { name: 'TimeoutError' } }, 50],
@@ -112,14 +91,6 @@ describe('the key of an operation', () => {
     stored.happens();
     await new Promise(resolve => setImmediate(resolve));
     expect([keys.length, storage.items.size]).toEqual([0, 0]);
-  });
-
-  it('is used for ever if its lifetime is Infinity', async () => {
-    const { url, keys } = await service([outage]);
-    const pay = client({ keyLifetime: Infinity });
-    await expect(pay(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
-    await pay(url, payment());
-    expect(new Set(keys).size).toBe(1);
   });
 
   it('is not used again once its lifetime is over', async () => {
@@ -237,16 +208,6 @@ describe('an operation that may have run keeps its key', () => {
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
-  it('when an earlier page has begun it, too', async () => {
-    const storage = new Shelf();
-    const { url, keys } = await service([outage, answer(401)]);
-    await expect(client({ storage })(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
-    await client({ storage })(url, payment());
-    expect(storage.items.size).toBe(1);
-    await client({ storage })(url, payment());
-    expect([new Set(keys).size, storage.items.size]).toEqual([1, 0]);
-  });
-
   it('after a 500 of its handler, which a later call gets again: the call after that is another operation', async () => {
     const { url, keys } = await service([], { work: charge => (charge === 1 ? 500 : 201) });
     const pay = client();
@@ -277,16 +238,6 @@ describe('an unfinished operation whose request has changed', () => {
     await pay.forget('cart 42');
     await pay(url, { ...payment('5.00'), operation: 'cart 42' });
     expect([charges(), new Set(keys).size]).toEqual([1, 2]);
-  });
-
-  it('does not concern other operations', async () => {
-    const { url, keys } = await service([outage]);
-    const pay = client();
-    await expect(pay(url, { ...payment(), operation: 'cart 42' })).rejects.toMatchObject({ code: 'gave-up' });
-    await pay(url, { ...payment(), operation: 'cart 43' });
-    await pay(url, payment());
-    await pay.forget('cart 44');
-    expect(new Set(keys).size).toBe(3);
   });
 });
 

@@ -135,30 +135,6 @@ it('every attempt sends what the call was given, whatever becomes of it afterwar
   expect(sent).toEqual([first, first]);
 });
 
-it('the fetch of the application is called as a function, with what only the fetch of a runtime knows', async () => {
-  const calls: unknown[] = [];
-  const known = { cf: {}, dispatcher: undefined, duplex: 'half', next: {}, tls: {} };
-  await client({
-    fetch: function (this: unknown, _url: unknown, init?: RequestInit) {
-      calls.push([this, Object.keys(init ?? {}).sort()]);
-      return Promise.resolve(new Response());
-    },
-  })('http://shop/', { ...payment(), ...known, operation: 'cart 42' } as IdempotentRequestInit);
-  expect(calls).toEqual([[undefined, ['body', 'headers', 'method', 'signal', ...Object.keys(known)].sort()]]);
-});
-
-it('a body that is not read before the deadline ends the call', async () => {
-  class OnDeadDrive extends Blob {
-    override stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
-      return new ReadableStream({ pull: () => new Promise(() => undefined) });
-    }
-  }
-  const fetch = jest.fn();
-  const paid = client({ deadline: 50, fetch })('http://shop/', { method: 'POST', body: new OnDeadDrive(['x']) });
-  await expect(paid).rejects.toMatchObject({ name: 'TimeoutError' });
-  expect(fetch).not.toHaveBeenCalled();
-});
-
 describe('before the first attempt, there is an error for', () => {
   const shop = 'http://shop/';
   const twice = (kind: string): string => `a body of the kind ${kind} cannot be sent twice`;

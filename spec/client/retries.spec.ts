@@ -100,9 +100,6 @@ describe('the client waits', () => {
 });
 
 describe('the client gives up', () => {
-  /** Longer than the time of the call, but for one of 70,000 random numbers; the attempt after that one is alike. */
-  const longPauses = { baseDelay: 2 ** 31 - 1, maxDelay: 2 ** 31 - 1 };
-
   it('before a pause that would end after the deadline, with the last answer', async () => {
     const { url, keys } = await service([answer(429, { 'Retry-After': '3600' }, 'too many')]);
     const begun = performance.now();
@@ -136,34 +133,11 @@ describe('the client gives up', () => {
     });
   });
 
-  it('when a pause took longer, as of a page that was busy', async () => {
-    const { url } = await service([answer(503, { 'Retry-After': '1' })]);
-    await onClock(async forward => {
-      const thenBusy: typeof fetch = async (...request) => {
-        const response = await fetch(...request);
-        // Due before the end of the pause, so node calls it first.
-        setTimeout(forward, 100, 30_000);
-        return response;
-      };
-      const paid = client({ fetch: thenBusy })(url, payment());
-      await expect(paid).rejects.toMatchObject({ code: 'gave-up', attempts: 1 });
-    });
-  });
-
   it('with a key of the application, which has to be sent again', async () => {
     const { url } = await service([answer(503, { 'Retry-After': '3600' })]);
     await expect(client()(url, { ...payment(), key: 'order-42' })).rejects.toMatchObject({
       key: 'order-42',
       message: expect.stringMatching(/The operation may have run; repeat it with the same key\.$/) as string,
-    });
-  });
-
-  it('whatever the fetch of the application throws', async () => {
-    const nothing = Object.create(null) as unknown;
-    const fetch = () => Promise.reject(nothing as Error);
-    await expect(client({ fetch, ...longPauses })('http://shop/', payment())).rejects.toMatchObject({
-      code: 'gave-up',
-      cause: nothing,
     });
   });
 
@@ -206,17 +180,6 @@ describe('the client gives up', () => {
       });
     });
   });
-
-  it.each([
-    [{ name: 'AggregateError', message: '', code: 'ECONNREFUSED' }, ': ECONNREFUSED)'],
-    [{ name: 'Error', message: 'ECONNREFUSED' }, ': ECONNREFUSED)'],
-    [{ message: 7 }, ')'],
-  ])('with the reason that fetch gives as its cause: %j', async (cause, reason) => {
-    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
-    await expect(client({ fetch, ...longPauses })('http://shop/', payment())).rejects.toMatchObject({
-      message: expect.stringContaining(`there was no answer (TypeError: fetch failed${reason}`) as string,
-    });
-  });
 });
 
 describe('a signal', () => {
@@ -242,27 +205,6 @@ describe('a signal', () => {
     await expect(pay(url, { ...payment(), signal: controller.signal })).rejects.toBe(reason);
     const { key } = await pay(url, payment());
     expect(keys).toEqual([key, key]);
-  });
-
-  it('that aborts when no other attempt could begin is still the reason', async () => {
-    const { url } = await service([() => undefined]);
-    const controller = new AbortController();
-    setTimeout(() => {
-      controller.abort(reason);
-    }, 50);
-    const random = jest.spyOn(Math, 'random').mockReturnValue(0.999);
-    const pay = client({ baseDelay: 60_000, maxDelay: 60_000 });
-    await expect(pay(url, { ...payment(), signal: controller.signal })).rejects.toBe(reason);
-    random.mockRestore();
-  });
-
-  it('ends an attempt of a `fetch` that does not heed it', async () => {
-    const controller = new AbortController();
-    setTimeout(() => {
-      controller.abort(reason);
-    }, 20);
-    const deaf = client({ fetch: () => new Promise(() => undefined) });
-    await expect(deaf('http://shop/', { ...payment(), signal: controller.signal })).rejects.toBe(reason);
   });
 });
 

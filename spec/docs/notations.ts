@@ -61,11 +61,5 @@ export const notationsIn = (root: string): Page => pageOf(root, 'docs/coming-fro
 
 /** Every snippet of the README and of docs/, and the program of the tables of both notations. */
 export function programsIn(root: string): readonly string[] {
-  const snippets = snippetsIn(pagesIn(root));
-  // A snippet that imports another one, as a file in the same folder, is one program with it.
-  const codeOf = (name: string): string => snippets.find(({ info }) => info === name)?.code ?? '';
-  const programs = snippets.map(({ code }) =>
-    code.replace(/^import .* from '\.\/([\w-]+)\.js';$/m, (_line, name: string) => codeOf(name)),
-  );
-  return [...programs, programOf(notationsIn(root))];
+  return [...snippetsIn(pagesIn(root)).map(({ code }) => code), programOf(notationsIn(root))];
 }

@@ -119,38 +119,6 @@ describe('a service that the snippets call', () => {
     });
   });
 
-  describe('through a proxy', () => {
-    const charge = { amount: 5 };
-    const whileProxied = (work: (url: string) => Promise<void>): Promise<void> =>
-      whileRunning(snippetUnder('A proxy as the handler', recipes), work, {
-        addresses: { 'http://charges.example': `http://127.0.0.1:${service.port}` },
-      });
-    const chargedBy = (url: string, caller: string): Promise<WireResponse> =>
-      post(url, '/charges', charge, { Authorization: caller });
-
-    it('gets the body, once for each customer, and a key of its own for each', async () => {
-      await whileProxied(async url => {
-        for (const caller of ['Ann', 'Ben', 'Ann']) expect((await chargedBy(url, caller)).status).toBe(201);
-      });
-      expect(bodies).toEqual([charge, charge]);
-      expect([...new Set(keys)].map(key => key?.length)).toEqual([64, 64]);
-    });
-
-    it.each([
-      [402, 402],
-      [503, 503],
-      [BROKEN_OFF, 500],
-    ])('is asked again, under the same key, after %d', async (answer, expected) => {
-      answers = [answer];
-      await whileProxied(async url => {
-        expect((await chargedBy(url, 'Ann')).status).toBe(expected);
-        const [again, duplicate] = [await chargedBy(url, 'Ann'), await chargedBy(url, 'Ann')];
-        expect([again.status, isReplay(again), duplicate.status, isReplay(duplicate)]).toEqual([201, false, 201, true]);
-      });
-      expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
-    });
-  });
-
   describe('that reserves stock', () => {
     it.each([
       [503, 503, false, 2],
@@ -255,19 +223,4 @@ describe('an order that is committed with its response', () => {
     await client.end();
     await database.stop();
   }, 120_000);
-});
-
-describe('the payment of an amount above zero', () => {
-  it('is refused below, with the name of the property, and the key stays usable', async () => {
-    await whileRunning(snippetUnder('An amount above zero', recipes), async url => {
-      for (const amount of [0, -4.5]) {
-        const { status, text } = await post(url, '/payments', { amount });
-        expect(status).toBe(400);
-        expect(JSON.parse(text)).toMatchObject({
-          errors: [{ name: 'amount', detail: `The value ${amount} must be above 0.` }],
-        });
-      }
-      expect((await post(url, '/payments', { amount: 4.5 })).status).toBe(201);
-    });
-  });
 });

@@ -94,58 +94,37 @@ it('a failure is answered as docs/errors.md shows it', async () => {
   const [example] = blocksOf(pageOf(root, 'docs/errors.md')).filter(({ language }) => language === 'json');
   const binding = snippets.filter(({ info }) => info === 'run').at(-1);
   await whileRunning(binding, async url => {
-    const { status, text } = await send(`${url}/customers/x/orders`, {
+    const { status, text } = await send(`${url}/customers/42/orders`, {
       headers: { 'Content-Type': 'application/json' },
-      body: '{"lines":[{"sku":"tea","quantity":1.5}]}',
+      body: '{"lines":[{"sku":"tea","quantity":0}]}',
     });
     expect(status).toBe(400);
     expect(JSON.parse(text)).toEqual(JSON.parse(example?.code ?? ''));
   });
 });
 
-describe('the snippets about metrics and traces', () => {
-  it.each([
-    [
-      'prometheus',
-      "const { register } = require('prom-client');",
-      'console.log(await register.metrics());',
+it('the snippet about metrics measures as it says', () => {
+  const directory = mkdtempSync(join(__dirname, 'run-'));
+  try {
+    const snippet = snippets.find(({ info }) => info === 'prometheus');
+    const script = join(directory, 'snippet.js');
+    const program = `
+      const { register } = require('prom-client');
+      const { idempotency } = require('./recipe.js');
+      const app = require('express')().post('/', idempotency(), (_req, res) => { res.sendStatus(201); });
+      const server = app.listen(0, '127.0.0.1', async () => {
+        for (let time = 0; time < 2; time++) await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
+        console.log(await register.metrics());
+        process.exit();
+      });`;
+    writeFileSync(script, program);
+    writeFileSync(join(directory, 'recipe.js'), compiled(snippet?.code ?? ''));
+    expect(execFileSync(process.execPath, [script], { encoding: 'utf8' })).toMatch(
       /idempotency_seconds_count\{outcome="executed"\} 1\n[^]*idempotency_seconds_count\{outcome="replayed"\} 1\n/,
-    ],
-    [
-      'opentelemetry',
-      `
-      const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = require('@opentelemetry/sdk-trace-base');
-      const exporter = new InMemorySpanExporter();
-      require('@opentelemetry/api').trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));`,
-      `
-      const elapsed = performance.now() - begun;
-      for (const { name, attributes, duration: [s, ns] } of exporter.getFinishedSpans()) {
-        const ms = s * 1e3 + ns / 1e6;
-        console.log(name, attributes['http.response.status_code'], ms > 0 && ms <= elapsed);
-      }`,
-      /^idempotency executed 201 true\nidempotency replayed 201 true\n$/,
-    ],
-  ])('measure as they say: %s', (name, before, report, expected) => {
-    const directory = mkdtempSync(join(__dirname, 'run-'));
-    try {
-      const [snippet] = snippets.filter(({ info }) => info === name);
-      const script = join(directory, 'snippet.js');
-      const program = `${before}
-        const { idempotency } = require('./recipe.js');
-        const app = require('express')().post('/', idempotency(), (_req, res) => { res.sendStatus(201); });
-        const server = app.listen(0, '127.0.0.1', async () => {
-          const begun = performance.now();
-          for (let time = 0; time < 2; time++) await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
-          ${report}
-          process.exit();
-        });`;
-      writeFileSync(script, program);
-      writeFileSync(join(directory, 'recipe.js'), compiled(snippet?.code ?? ''));
-      expect(execFileSync(process.execPath, [script], { encoding: 'utf8' })).toMatch(expected);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
-  });
+    );
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
 
 describe('the tables of both notations', () => {

@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_390, 46, ['idempotency']],
+  idempotency: [4_310, 46, ['idempotency']],
   body: [875, 12, ['body']],
   binding: [4_525, 45, ['binding']],
   openapi: [1_100, 13, ['openapi']],

@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import express, { type RequestHandler } from 'express';
-import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../lib';
 import { send, type WireResponse } from '../support/listen';
 import { EventLog } from '../support/event-log';
 import { HookedLeases } from '../support/hooked-leases';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
-import { SlowMap } from '../support/slow-map';
 import { keyed } from '../support/replays';
 
 /** An application whose handler stays in flight until it is told to answer. */
@@ -41,18 +39,6 @@ async function inFlight(
 }
 
 describe('concurrent duplicates', () => {
-  it('that come while the response is being stored do not run again', async () => {
-    const { mayAnswer, state, post } = await inFlight({ store: new Keyv({ store: new SlowMap() }) });
-    mayAnswer.happens();
-    const answers: Promise<WireResponse>[] = [];
-    for (let index = 0; index < 40; index++) {
-      answers.push(post());
-      await new Promise(resolve => setTimeout(resolve, 1));
-    }
-    const texts = new Set((await Promise.all(answers)).map(({ text }) => text));
-    expect([texts.size, state.runs]).toEqual([1, 1]);
-  });
-
   it('share the failure of the first', async () => {
     const { mayAnswer, state, post, received } = await inFlight({}, (_req, res) => void res.status(500).send('broken'));
     const answers = Promise.all([post(), post(), post()]);
@@ -73,24 +59,6 @@ describe('concurrent duplicates', () => {
     while (state.runs < 2) await new Promise(setImmediate);
     mayAnswer.happens();
     expect(new Set((await answers).map(({ text }) => text)).size).toBe(2);
-  });
-
-  it('run one after another when each run before is forgotten', async () => {
-    let concurrent = 0;
-    let most = 0;
-    const { mayAnswer, state, post, received } = await inFlight({}, (req, res) => {
-      most = Math.max(most, ++concurrent);
-      req.idempotency.forget();
-      setImmediate(() => {
-        concurrent--;
-        res.send('x');
-      });
-    });
-    const answers = Promise.all([post(), post(), post(), post()]);
-    await received(4);
-    mayAnswer.happens();
-    await answers;
-    expect([state.runs, most]).toEqual([4, 1]);
   });
 });
 

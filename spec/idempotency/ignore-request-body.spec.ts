@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { pipeline, Writable } from 'node:stream';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { idempotency } from '../../lib';
-import { send, type WireResponse } from '../support/listen';
+import { send } from '../support/listen';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
@@ -70,101 +68,5 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
     expect(response.headers['idempotent-replayed']).toBe('true');
     upload.destroy();
     expect(runs).toBe(1);
-  });
-
-  it('a body that an earlier middleware has read is not an error', async () => {
-    const { url } = await serve(
-      express().post(
-        '/',
-        (req, _res, next) => {
-          req.resume().on('end', next);
-        },
-        idempotency(options),
-        (_req, res) => void res.send('done'),
-      ),
-    );
-    expect((await send(url, { headers, body: 'x' })).text).toBe('done');
-  });
-
-  describe('when an upload breaks off', () => {
-    /** Sends half of a body, breaks off when the handler has begun, and sends the whole body. @returns the answer. */
-    const retried = async (...handlers: RequestHandler[]): Promise<WireResponse> => {
-      const begun = signal();
-      const over = signal();
-      const onEvent = (): void => over.happens();
-      const begin: RequestHandler = (_req, _res, next) => {
-        begun.happens();
-        next();
-      };
-      const app = express().post('/', idempotency({ ...options, onEvent }), begin, ...handlers);
-      const { url } = await serve(app.use(answerError));
-      const length = { 'Content-Length': 2_000_000 };
-      const upload = request(url, { method: 'POST', headers: { ...headers, ...length }, agent: false });
-      upload.on('error', () => undefined).write(MEGABYTE);
-      await begun.happened;
-      upload.destroy();
-      await over.happened;
-      return send(url, { headers, body: MEGABYTE });
-    };
-    const answerError: ErrorRequestHandler = (error, _req, res, next) => {
-      if (res.headersSent) next(error);
-      else res.status(400).end('broken off');
-    };
-    const answerSize: RequestHandler = (req, res) => void res.json({ bytes: (req.body as Buffer).length });
-
-    it('the error of a body parser is not stored, and the retry runs', async () => {
-      const { text, headers: answered } = await retried(express.raw({ limit: '10mb' }), answerSize);
-      expect([text, answered['idempotent-replayed']]).toEqual(['{"bytes":1000000}', undefined]);
-    });
-
-    it('a handler that destroys its response leaves the key free, and the retry runs', async () => {
-      const { text } = await retried((req, res) => {
-        let bytes = 0;
-        req.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', () => res.json({ bytes }));
-        req.on('close', () => {
-          if (!req.complete) res.destroy();
-        });
-      });
-      expect(text).toBe('{"bytes":1000000}');
-    });
-
-    it('what the handler answers all the same is stored', async () => {
-      const { headers: answered } = await retried((req, res) => {
-        let bytes = 0;
-        const end = (): void => void res.json({ bytes });
-        req.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', end);
-        req.on('error', end);
-      });
-      expect(answered['idempotent-replayed']).toBe('true');
-    });
-  });
-
-  it('an error of a handler that cannot write the upload is stored', async () => {
-    let runs = 0;
-    const full = (): Writable =>
-      new Writable({
-        write: (_chunk, _encoding, done) => done(new Error('disk full')),
-      });
-    const { url } = await serve(
-      express().post('/', idempotency(options), (req, res) => {
-        runs++;
-        // It destroys the request, but not its connection.
-        pipeline(req, full(), error => res.status(507).send(error?.message));
-      }),
-    );
-    const post = () => send(url, { headers, body: MEGABYTE });
-    expect([(await post()).text, (await post()).text, runs]).toEqual(['disk full', 'disk full', 1]);
-  });
-
-  it('an error before the whole upload has come is stored if its client stays', async () => {
-    let runs = 0;
-    const { url } = await serve(
-      express().post('/', idempotency(options), (_req, res) => void res.status(403).json({ run: ++runs })),
-    );
-    const upload = request(url, { method: 'POST', headers: { ...headers, 'Content-Length': 2_000_000 }, agent: false });
-    upload.on('error', () => undefined).write(MEGABYTE);
-    await once(upload, 'response');
-    upload.destroy();
-    expect((await send(url, { headers, body: MEGABYTE })).text).toBe('{"run":1}');
   });
 });

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Keyv } from 'keyv';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { configure, idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
+import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
 import { send } from '../support/listen';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
@@ -77,12 +77,6 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     expect(listed.split(', ').sort()).toEqual(names.split(', ').sort());
   });
 
-  it('made by two configurations with the same claims are one guard', async () => {
-    const binding = { claims: () => ({ sub: 'all' }) };
-    const [one, other] = [configure({ binding }), configure({ binding })];
-    expect(await answers(one.idempotency({ store }), other.idempotency({ store }))).toEqual({ texts: ['1'], runs: 1 });
-  });
-
   it.each<[string, IdempotencyOptions]>([
     ['no options', {}],
     ['the same store', { store }],
@@ -90,16 +84,6 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     const { idempotency: other } = anotherCopy();
     const all = { scope: () => 'copies', ...options };
     expect(await answers(idempotency(all), other(all))).toEqual({ texts: ['1'], runs: 1 });
-  });
-
-  it('made by different configurations, of which one has claims, are an error', async () => {
-    const { idempotency: other } = configure({ binding: { claims: req => ({ sub: req.get('X-Who') }) } });
-    expect((await answers(idempotency(), other())).runs).toBe(0);
-  });
-
-  it('of which the first is of another copy of the package, and leaves the request alone, are the second alone', async () => {
-    const exempt = anotherCopy().idempotency({ methods: ['PUT'] });
-    expect(await answers(exempt, idempotency({ scope }))).toEqual({ texts: ['1', '2'], runs: 2 });
   });
 
   it.each<[string, unknown]>([

@@ -1,16 +1,11 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import { join } from 'node:path';
 import express, { type RequestHandler } from 'express';
-import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
+import { idempotency, type IdempotencyOptions } from '../../lib';
 import { send, type WireResponse } from '../support/listen';
 import { EventLog } from '../support/event-log';
 import { HookedLeases, type Hooks } from '../support/hooked-leases';
 import { onAbort } from '../support/on-abort';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
-import { TemporaryDirectory } from '../support/temporary-directory';
 import { keyed } from '../support/replays';
 
 const LEASE = 150;
@@ -130,25 +125,6 @@ describe('a run whose lease was lost to another', () => {
   });
 });
 
-it('a response that breaks off closes a connection that cannot be reset: an HTTP/1.0 client over a Unix socket', async () => {
-  const app = express().post('/', idempotency(), (_req, res) => {
-    res.set('Content-Length', '100').write('half of it');
-    res.end();
-  });
-  const folder = new TemporaryDirectory();
-  const path = join(folder.path, 'socket');
-  const server = createServer(app).listen(path);
-  try {
-    await once(server, 'listening');
-    const socket = connect(path).resume();
-    socket.write('POST / HTTP/1.0\r\nHost: 127.0.0.1\r\nIdempotency-Key: over-unix\r\n\r\n');
-    await once(socket, 'close');
-  } finally {
-    server.close();
-    folder.remove();
-  }
-});
-
 describe('a right to run that was longer on its way than its lease', () => {
   const held = async (delays: number) => {
     const [asked, mayAnswer] = [signal(), signal()];
@@ -191,60 +167,5 @@ describe('a right to run that was longer on its way than its lease', () => {
     answer();
     expect([(await first).status, (await post()).text]).toEqual([503, '{"run":1}']);
     expect(runs()).toBe(1);
-  });
-});
-
-describe('a request', () => {
-  it('that was forgotten has lost no lease, even if a renewal comes in between', async () => {
-    const log = new EventLog();
-    const releasing = signal();
-    const renewed = signal();
-    const leases = new HookedLeases(
-      {
-        release: async () => {
-          releasing.happens();
-          await Promise.race([
-            renewed.happened,
-            new Promise(resolve => {
-              setTimeout(resolve, (2 * LEASE) / 3);
-            }),
-          ]);
-        },
-      },
-      {
-        renew: () => renewed.happens(),
-      },
-    );
-    const { url } = await serve(
-      express().post('/', idempotency({ leases, leaseDuration: LEASE, onEvent: log.onEvent }), (req, res) => {
-        req.idempotency.forget();
-        res.end();
-      }),
-    );
-    await send(url, { headers: keyed('k') });
-    await releasing.happened;
-    expect(log.kinds).toEqual(['forgotten']);
-  });
-
-  it('is answered by the caller of the middleware when `next` itself throws, and its key is free', async () => {
-    const guard = idempotency({ leases: memoryLeases() });
-    let runs = 0;
-    const server = createServer((req, res) => {
-      guard(req, res, error => {
-        if (error) {
-          res.statusCode = 500;
-          res.end('failed');
-          return;
-        }
-        if (++runs === 1) throw new Error('no luck');
-        res.end('done');
-      });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    const post = (): Promise<WireResponse> => send(`http://127.0.0.1:${port}/`, { headers: keyed('k') });
-    expect((await post()).text).toBe('failed');
-    expect((await post()).text).toBe('done');
-    server.close();
   });
 });

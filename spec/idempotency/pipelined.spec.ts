@@ -1,68 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
-import { Keyv } from 'keyv';
 import { idempotency, memoryLeases, type LeaseStore } from '../../lib';
 import { send } from '../support/listen';
-import { EventLog } from '../support/event-log';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
 import { keyed } from '../support/replays';
-
-const BODY = '{"a":1}';
-
-describe.each(expressVersions)(
-  'on %s, a duplicate that waits behind another request on its connection',
-  (_version, express) => {
-    it('is not run when that connection closes, and keeps nothing: the retry is the one that runs', async () => {
-      const log = new EventLog();
-      const store = new Map<string, unknown>();
-      const [running, mayFail, gone] = [signal(), signal(), signal()];
-      const ran: unknown[] = [];
-      const app = express();
-      app.use((req, _res, next) => {
-        if (req.get('X-Waits')) req.socket.once('close', () => gone.happens());
-        next();
-      });
-      app.post('/slow', () => undefined);
-      app.post('/', idempotency({ store: new Keyv({ store }), onEvent: log.onEvent }), express.json(), (req, res) => {
-        ran.push(req.body);
-        if (ran.length > 1) return void res.status(req.body ? 201 : 400).json(req.body ?? 'nothing');
-        running.happens();
-        // The first run gives its key back, so that whoever waits may run.
-        req.idempotency.forget();
-        void mayFail.happened.then(() => res.status(503).end());
-      });
-      let arrived = 0;
-      const both = signal();
-      const { url, port } = await serve((req, res) => {
-        app(req, res);
-        if (req.headers['x-waits'] && ++arrived === 2) setImmediate(() => both.happens());
-      });
-      const first = send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body: BODY });
-      await running.happened;
-
-      const client = connect(port, '127.0.0.1');
-      client.write(`POST /slow HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Waits: 1\r\nContent-Length: 0\r\n\r\n`);
-      client.write(
-        `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Waits: 1\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
-      );
-      await both.happened;
-      client.destroy();
-      await Promise.all([once(client, 'close'), gone.happened]);
-      mayFail.happens();
-      expect((await first).status).toBe(503);
-      await log.first('abandoned');
-
-      expect([ran.length, store.size]).toEqual([1, 0]);
-      const retry = await send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body: BODY });
-      expect([retry.status, retry.text, retry.headers['idempotent-replayed']]).toEqual([201, BODY, undefined]);
-      const again = await send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body: BODY });
-      expect([again.text, again.headers['idempotent-replayed'], ran.length]).toEqual([BODY, 'true', 2]);
-    }, 60_000);
-  },
-);
 
 it.each(expressVersions)(
   'on %s, a held response that comes second on its connection is sent before a server that closes',

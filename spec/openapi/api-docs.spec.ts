@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Browser, Page } from 'playwright-core';
-import { z } from 'zod';
 import {
   apiDocs,
   bindRequest,
@@ -305,34 +304,5 @@ describe('the page of apiDocs()', () => {
     const texts = await requests.allInnerTexts();
     expect(texts.map(text => /: (\d+, [a-z ]+),/.exec(text)?.[1])).toEqual(['201, first response', '201, replayed']);
     expect(sizes).toEqual([5]);
-  });
-
-  it('is not wider than a phone, where the list of requests is small until it is opened', async () => {
-    await page.setViewportSize({ width: 360, height: 740 });
-    await openShop();
-    await executeAll('7');
-    const panel = page.locator('#sent');
-    await panel.getByText('Requests with a key: 201, first response').waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-    const height = async (): Promise<number> => (await panel.boundingBox())?.height ?? 0;
-    expect(await height()).toBeLessThan(60);
-    await panel.locator('summary').click();
-    await panel.getByRole('button', { name: 'Send again with the same key' }).click();
-    await panel.getByText('Requests with a key: 201, replayed').waitFor();
-    expect(await height()).toBeLessThanOrEqual(740 * 0.4);
-    await panel.locator('summary').click();
-    expect(await height()).toBeLessThan(60);
-  });
-
-  it('makes a short, valid example of a text with a format and a pattern', async () => {
-    const app = express();
-    const formats = { mail: z.email(), at: z.iso.datetime(), day: z.iso.date(), id: z.uuid(), ip: z.ipv6() };
-    const Sent = dto({ ...formats, own: string.with({ format: 'email' }) });
-    app.post('/', bindRequest(Sent), (_req, res) => void res.json('taken'));
-    app.use('/docs', apiDocs(app, { info }));
-    await open(app);
-    await executeAll();
-    expect((await page.locator('textarea.body-param__text').inputValue()).length).toBeLessThan(400);
-    expect(await page.locator('.live-responses-table').innerText()).toContain('taken');
   });
 });

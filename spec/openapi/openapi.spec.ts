@@ -135,41 +135,6 @@ describe('openapi()', () => {
     });
   });
 
-  it('describes classes that all refer to each other, each once', async () => {
-    const classes: AnyType[] = [];
-    const others = (own: number): Record<string, AnyType> =>
-      Object.fromEntries(
-        Array.from({ length: 12 }, (_, index) => index)
-          .filter(index => index !== own)
-          .map(index => [`of${index}`, list(lazy((): AnyType => classes[index] ?? int))]),
-      );
-    for (let index = 0; index < 12; index++) {
-      const name = `Node${index}`;
-      classes.push({ [name]: class extends dto(others(index)) {} }[name] as AnyType);
-    }
-    const { schemas } = await operationOf(dto({ first: classes[0] ?? int }));
-    expect(Object.keys(schemas).filter(name => name.startsWith('Node'))).toHaveLength(12);
-    expect(schemas).toMatchObject({
-      Node3: { properties: { of7: { items: { $ref: '#/components/schemas/Node7' } } } },
-    });
-  });
-
-  it('describes a class that is sent as text or as an object, and is written as an object', async () => {
-    class Point extends dto({ x: int, y: int }) {
-      static tryParse(): { success: false } {
-        return { success: false };
-      }
-    }
-    const { requestBody, responses, schemas } = await operationOf(dto({ at: field(Point) }), {
-      options: { responses: { 200: dto({ at: field(Point) }) } },
-    });
-    const point = { $ref: '#/components/schemas/Point' };
-    const texts = JSON.stringify([requestBody, responses, schemas]);
-    expect(texts).toContain(JSON.stringify({ at: { anyOf: [{ type: 'string', title: 'Point' }, point] } }));
-    expect(texts).toContain(JSON.stringify({ at: point }));
-    expect(schemas).toMatchObject({ Point: { properties: { x: {}, y: {} } } });
-  });
-
   it('says which form values are sent as JSON', async () => {
     const { requestBody } = await operationOf(dto({ lines: list(Line), names: list(string) }), {
       options: { allowFormData: true },
@@ -205,23 +170,6 @@ describe('openapi()', () => {
     const { requestBody } = await operationOf(Dto, { jsonSchemaOf: schema => toJsonSchema(schema as never) as never });
     expect(requestBody?.content['application/json']?.schema).toMatchObject({
       properties: { a: { type: 'object', properties: { b: { type: 'string' } } } },
-    });
-  });
-
-  it('asks jsonSchemaOf about a schema that offers none, or cannot be written as one, and no other', async () => {
-    const day = z.date();
-    const ofOthers = v.string();
-    const Dto = dto({ offered: field(z.string().max(3)), day: field(day), others: field(ofOthers) });
-    const asked: object[] = [];
-    const { requestBody } = await operationOf(Dto, {
-      jsonSchemaOf: schema => {
-        asked.push(schema);
-        return { type: 'string', title: schema === day ? 'A day' : 'Any text' };
-      },
-    });
-    expect(new Set(asked)).toEqual(new Set([day, ofOthers]));
-    expect(requestBody?.content['application/json']?.schema).toMatchObject({
-      properties: { offered: { maxLength: 3 }, day: { title: 'A day' }, others: { title: 'Any text' } },
     });
   });
 
@@ -284,7 +232,6 @@ describe('openapi()', () => {
 
   describe('tells the truth about', () => {
     class Page extends dto({ number: int, picture: file }) {}
-    class Both extends dto({ a: field(int, { dontBind: ['json'], required: false }), b: optional(int) }) {}
     class Money {
       constructor(readonly text: string) {}
     }
@@ -370,46 +317,6 @@ describe('openapi()', () => {
     ])('%s, in a query', async (_what, Dto, options, schema) => {
       const { parameters } = await operationOf(Dto, { method: 'get', options });
       expect(parameters).toMatchObject([{ in: 'query', schema }]);
-    });
-
-    it('a property of a nested dto that JSON must have', async () => {
-      class Line extends dto({ sku: string, note: field(optional(string), { jsonRequired: true }) }) {}
-      const app = express().post(
-        '/',
-        bindRequest(dto({ line: Line })) as RequestHandler,
-        (_req, res) => void res.json(null),
-      );
-      const { schemas } = documentOf(app)['components'] as { schemas: object };
-      expect(schemas).toMatchObject({ Line: { required: ['sku', 'note'] } });
-      const { body } = await ask(app, { json: { line: { sku: 'tea' } } });
-      expect(body).toMatchObject({ errors: [{ name: 'line.note' }] });
-    });
-
-    it('a nested dto whose properties do not bind from JSON', async () => {
-      const { schemas } = await operationOf(dto({ both: Both }));
-      expect(schemas).toMatchObject({ Both: { properties: { b: {} } } });
-      expect(schemas['Both']).not.toHaveProperty('properties.a');
-    });
-
-    it('a schema that refers to itself', async () => {
-      const Tree = z.object({
-        name: z.string(),
-        get children() {
-          return z.array(Tree);
-        },
-      });
-      const { schemas } = await operationOf(dto({ tree: field(Tree) }));
-      expect(schemas).toMatchObject({
-        Schema: { properties: { children: { items: { $ref: '#/components/schemas/Schema' } } } },
-      });
-    });
-
-    it('a default that JSON cannot hold: it is left out', async () => {
-      const { requestBody } = await operationOf(dto({ a: field(string, { default: {} as string }) }));
-      expect(requestBody?.content['application/json']?.schema).toEqual({
-        type: 'object',
-        properties: { a: { type: 'string' } },
-      });
     });
   });
 

@@ -26,13 +26,6 @@ describe('the names of a form with files', () => {
     expect(await namesOf(shape)).toEqual(names);
   });
 
-  it('of a list of lists of files are one name: each file is a list of its own', async () => {
-    const { requestBody } = await operationOf(dto({ files: list(list(file)) }), { options });
-    expect(requestBody?.content['multipart/form-data']?.schema).toMatchObject({
-      properties: { files: { type: 'array', items: { type: 'string', format: 'binary' } } },
-    });
-  });
-
   it('are those that binding reads', async () => {
     const shape = { pages: list(Page), cover: Page, title: string };
     const app = express();

@@ -55,13 +55,6 @@ it.each<[string, AnyType, BindingOptions, IdempotencyOptions | undefined, string
   });
 });
 
-it('openapi() lists the refusals of a guard alone, and none of a route without our middlewares', () => {
-  const guarded = express().get('/', idempotency(), ok);
-  expect(Object.keys(responsesIn(guarded, 'get'))).toEqual(['200', '400', '409', 'default']);
-  const { paths } = documentOf(express().get('/', ok), { listOthers: true });
-  expect(JSON.stringify(paths)).not.toContain('problem+json');
-});
-
 const exampleIn = (responses: Operation['responses'], status: number): unknown =>
   (responses[status]?.content?.['application/problem+json'] as { example?: unknown } | undefined)?.example;
 

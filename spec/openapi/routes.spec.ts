@@ -101,14 +101,6 @@ describe.each(expressVersions)('openapi() under %s', (_version, version) => {
     app.post('/x', idempotency(), binds, ends);
     expect(placesIn(documentOf(app).paths['/x']?.['post'] as Operation)).toEqual(['application/json b']);
   });
-
-  it('finds an application that is mounted in another, if `mounts` names it', async () => {
-    const [app, admin] = [version(), version()];
-    admin.get('/users', bound);
-    app.use('/admin', admin);
-    expect(Object.keys(documentOf(app).paths)).toEqual([]);
-    expect(Object.keys(documentOf(app, { mounts: { '/admin': admin } }).paths)).toEqual(['/admin/users']);
-  });
 });
 
 describe('openapi() tells the truth about the paths of', () => {
@@ -202,37 +194,6 @@ describe('openapi() tells the truth about the paths of', () => {
       }),
     );
     expect(found.join(', ')).toBe(expected);
-  });
-
-  it.each<[string, string[]]>([
-    ['/a/:x?', ['/a', '/a/{x}']],
-    ['/a.:x?', ['/a', '/a.{x}']],
-    ['/a-:x?', ['/a-', '/a-{x}']],
-    ['/a/:x(\\d+)?/b', ['/a/b', '/a/{x}/b']],
-    ['/a/*/b/:x?', ['/a/{0}/b', '/a/{0}/b/{x}']],
-    ['/a/:x*', ['/a/{x}']],
-    ['/a/:x*?', ['/a', '/a/{x}']],
-    ['/a/:x+', ['/a/{x}']],
-  ])('%s in a strict application of Express 4: it answers each of them', async (path, expected) => {
-    const app = old().set('strict routing', true).get(path, bound, ends) as express.Express;
-    const paths = Object.keys(documentOf(app).paths);
-    expect(paths).toEqual(expected);
-    for (const described of paths)
-      expect((await ask(app, { method: 'GET', path: described.replace(/\{\w+\}/g, '7') })).status).toBe(200);
-  });
-
-  it.each([
-    ['Express 5', express],
-    ['Express 4', old],
-  ])('an application that is mounted behind idempotency(), under %s', (_version, version) => {
-    const [app, admin, users] = [version(), version(), version()];
-    users.post('/', bound);
-    admin.use('/users', users);
-    app.use(guard).use('/admin', admin);
-    const { paths } = documentOf(app, { mounts: { '/admin': admin, '/admin/users': users } });
-    expect(paths).toMatchObject({
-      '/admin/users': { post: { parameters: [{ name: 'Idempotency-Key' }] } },
-    });
   });
 });
 

@@ -17,8 +17,8 @@ export interface Sent {
   readonly json?: unknown;
   /** Sent urlencoded; text is sent as it is. */
   readonly form?: string | readonly (readonly [name: string, value: string])[];
-  /** Sent as multipart/form-data. */
-  readonly multipart?: readonly (readonly [name: string, value: string | File])[];
+  /** Sent as multipart/form-data; text is names and values, as for `pairs()`. */
+  readonly multipart?: string | readonly (readonly [name: string, value: string | File])[];
   readonly body?: string | Buffer;
 }
 
@@ -47,6 +47,16 @@ export function problemIn({
     : undefined;
 }
 
+/** The names and values of `a=1&b=2`, in which nothing is escaped. */
+export const pairs = (text: string): (readonly [name: string, value: string])[] =>
+  text
+    .split('&')
+    .filter(Boolean)
+    .map(part => {
+      const [name = '', value = ''] = part.split(/=(.*)/s);
+      return [name, value];
+    });
+
 /** Encodes a request as it goes over the wire. */
 export async function toWire({
   method = 'POST',
@@ -74,7 +84,8 @@ export async function toWire({
       'application/x-www-form-urlencoded',
     );
   if (multipart !== undefined) {
-    const encoded = encode(await Promise.all(multipart.map(partOf)), `----${randomUUID()}`);
+    const parts = typeof multipart === 'string' ? pairs(multipart) : multipart;
+    const encoded = encode(await Promise.all(parts.map(partOf)), `----${randomUUID()}`);
     return withBody(encoded.body, encoded.headers['Content-Type']);
   }
   return body === undefined ? { method, headers } : withBody(body);

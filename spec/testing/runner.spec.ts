@@ -37,38 +37,10 @@ describe('a suite that is declared on a runner', () => {
     expect(close).toHaveBeenCalledTimes(1);
   });
 
-  it('passes the time limit as jest and vitest take it, and as mocha does', async () => {
-    const [asArgument, asMocha] = [jest.fn(), jest.fn()];
-    leaseStoreContract('a store', make, {
-      timeout: 1_234,
-      runner: {
-        describe: (_title, body) => {
-          body();
-        },
-        it: (_title, body, ms) => {
-          asArgument(ms);
-          void body.call({ timeout: asMocha });
-        },
-        after: () => undefined,
-      },
-    });
-    expect([asArgument, asMocha].map(({ mock }) => mock.lastCall)).toEqual([[1_234], [1_234]]);
-  });
-
   it('opens the store once', async () => {
     const opened = jest.fn(make);
     expect(await failuresOf(runner => leaseStoreContract('a store', opened, { runner }))).toEqual({});
     expect(opened).toHaveBeenCalledTimes(1);
-  });
-
-  it('reports an answer to acquire that is not one', async () => {
-    const answerless = Object.assign(make().one, { acquire: () => undefined as never });
-    const failures = await failuresOf(runner => {
-      leaseStoreContract('a store', () => ({ one: answerless, other: answerless }), { runner });
-    });
-    expect(Object.values(failures)).toContainEqual(
-      expect.stringMatching(/^The store breaks a promise: .*\n {2}The last call answered undefined; expected /),
-    );
   });
 
   it('reports a store that lacks a method, and closes it', async () => {

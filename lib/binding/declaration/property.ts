@@ -58,40 +58,31 @@ type Default<T> = Comparable<T> | (() => Comparable<T>);
 export interface PropertyOptions<T = unknown> {
   /** Name of the claim, header or cookie. Default: the property's name. */
   readonly name?: string;
-  /** Name of the form field, route parameter or query parameter. Default: the property's name. */
+  /** Name of the form field, route or query parameter. Default: the property's name. */
   readonly bindFrom?: string;
-  /** Name of the JSON field. Default: the property's name under the naming policy. */
+  /** Name in JSON. Default: the property's name under the naming policy. */
   readonly jsonPropertyName?: string;
-  /** Sources that must not bind to the property. Default none. */
+  /** Sources that must not bind to the property. */
   readonly dontBind?: readonly Source[];
   /**
-   * When false, the value may be missing; **for a claim, header or cookie, a client can then send any value in body,
-   * form, route or query** (see `fallback`). When true, the value must be sent, and a default or an initialiser is not
-   * used. Default true, unless the type is optional or there is a default or an initialiser.
+   * Whether the value must be sent. With false, **a client can send a missing claim, header or cookie in body, form,
+   * route or query** (see `fallback`). Default true, unless the type is optional or there is a default.
    */
   readonly required?: boolean | undefined;
-  /**
-   * When true, the JSON body itself must contain the value, even if another source has it; no effect on a property that
-   * does not bind from JSON (`routeParam` and others of one source, `dontBind`, a file, or next to `fromBody`
-   * or `plainText`). Default false.
-   */
+  /** When true, the JSON body itself must have the value. Default false. */
   readonly jsonRequired?: boolean;
-  /**
-   * The value if no source has one: plain data, which is copied for each request, or a function that makes it. The
-   * function is called for each instance, also where a value was sent.
-   */
+  /** The value if no source has one: plain data, which is copied for each request, or a function that makes it. */
   readonly default?: Default<T>;
-  /** Text about the property for the API description. Default none. */
+  /** Text about the property for the API description. */
   readonly description?: string;
   /**
-   * When true, with `required: false`, a claim, header or cookie that the request lacks is read from body, form,
-   * route or query, where a client can send any value; set false for anything that decides about identity or rights.
-   * Default with `required: false`: the option `fallback` of `bindRequest()`; otherwise false.
+   * With `required: false`: whether a missing claim, header or cookie is read from body, form, route or query. Set
+   * false for what decides about identity or rights. Default: the option `fallback` of `bindRequest()`.
    */
   readonly fallback?: boolean | undefined;
   /**
-   * When true, the cookie is one of `req.signedCookies`, which cookie-parser has verified; a cookie whose signature is
-   * wrong is missing, and `fallback` is false by default. Default false: the cookie is what the client says.
+   * When true, the cookie is one that cookie-parser has verified (`req.signedCookies`), and `fallback` is false by
+   * default. Default false: the client can send any cookie.
    */
   readonly signed?: boolean;
 }

@@ -20,11 +20,11 @@ import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
 /** Where uploaded files go. */
 export interface UploadOptions {
   /**
-   * `'memory'`: each file is a Buffer. `'disk'`: each file has a path, which only the user of this process can open,
-   * and is removed when the response has ended. Default `'memory'`.
+   * `'memory'`: a Buffer. `'disk'`: a file that only the user of this process can open, removed when the response has
+   * ended. Default `'memory'`.
    */
   storage?: 'memory' | 'disk';
-  /** Folder for `'disk'`; created if it does not exist. Default: the system's temporary folder. */
+  /** Folder for `'disk'`; created if it is not there. Default: the system's temporary folder. */
   directory?: string;
 }
 

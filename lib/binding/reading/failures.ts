@@ -5,19 +5,19 @@ import type { ResolvedLimits } from './limits';
 /**
  * Why a value is refused.
  * - `missing`: no source has the value, or the caller lacks the permission.
- * - `missing-in-json`: the JSON body lacks a value that it must have itself (`jsonRequired`).
- * - `invalid`: the value is not one of its type, or cannot be decoded.
+ * - `missing-in-json`: the JSON body lacks it (`jsonRequired`).
+ * - `invalid`: it is not a value of the type.
  * - `several-values`: there are several values where one is expected.
  * - `several-files`: there are several files where one is expected.
  * - `file-expected`: there is text where a file is expected.
  * - `file-unexpected`: there is a file where text is expected.
- * - `too-many-items`: a collection has more items than `limits.items` allows.
- * - `index-too-high`: an index in a name is higher than `limits.items` allows.
- * - `too-deep`: objects and lists, or the parts of a name, are nested deeper than `limits.depth` allows.
- * - `rule`: the value breaks a rule of its type; for a `check`, the message is what that returned.
- * - `unknown`: no property takes the name, and the endpoint refuses such names (`unknownNames`).
- * - `schema`: a Standard Schema refuses the value; the message is the schema's.
- * - `application`: the `static check` of a dto has called `fail()`, or a binder or a modifier `context.fail()`.
+ * - `too-many-items`: more items than `limits.items`.
+ * - `index-too-high`: an index higher than `limits.items`.
+ * - `too-deep`: nested deeper than `limits.depth`.
+ * - `rule`: it breaks a rule of its type.
+ * - `unknown`: no property takes the name (`unknownNames`).
+ * - `schema`: a Standard Schema refuses it, in its own words.
+ * - `application`: `static check`, a binder or a modifier has called `fail()`.
  */
 export type FailureCode =
   | 'missing'
@@ -37,10 +37,7 @@ export type FailureCode =
 
 /** The parts of a failure message, as far as they apply. */
 export interface FailureFacts {
-  /**
-   * The refused value as quoted in the message: text in quotation marks, cut to 60 characters. Absent where it must not
-   * be repeated.
-   */
+  /** The refused value as quoted in the message, cut to 60 characters. Absent where it must not be repeated. */
   readonly value?: string;
   /** The type that is expected, for example `int`. */
   readonly expected?: string;

@@ -6,29 +6,21 @@ import { withDefaults } from '../../options/merge';
  * query, and with 400 for items and levels. (`failures` limits the answer.)
  */
 export interface BindingLimits {
-  /**
-   * Bytes of a JSON, text or urlencoded body, or of all fields of a multipart form together. Default 1 048 576 (1 MiB).
-   */
+  /** Bytes of a JSON, text or urlencoded body, or of all fields of a multipart form. Default 1,048,576. */
   bodyBytes?: number;
-  /** Fields of a form, or parameters of a query. Default 20 000. */
+  /** Fields of a form, or parameters of a query. Default 20,000. */
   fields?: number;
-  /** Bytes of one field of a multipart form. Default 1 048 576 (1 MiB). */
+  /** Bytes of one field of a multipart form. Default 1,048,576. */
   fieldBytes?: number;
-  /**
-   * Bytes of a multipart form, its files included. Default 16 777 216 (16 MiB) if files are kept in memory, else 104
-   * 857 600 (100 MiB).
-   */
+  /** Bytes of a multipart form with its files. Default 16,777,216 with files in memory, else 104,857,600. */
   formBytes?: number;
   /** Files of a multipart form. Default 100. */
   files?: number;
-  /** Bytes of one declared file; others are not kept. Default 10 485 760 (10 MiB). */
+  /** Bytes of one declared file. Default 10,485,760. */
   fileBytes?: number;
-  /** Items of one collection, and the highest index plus one. Default 10 000. */
+  /** Items of one collection, and the highest index plus one. Default 10,000. */
   items?: number;
-  /**
-   * Levels of objects and lists inside each other, in JSON and in names like `a.b[0].c`, of what is declared. Default
-   * 32.
-   */
+  /** Levels of objects and lists inside each other, in JSON and in names. Default 32. */
   depth?: number;
   /** Failures listed in one response. Default 100. */
   failures?: number;

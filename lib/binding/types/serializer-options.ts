@@ -31,22 +31,13 @@ const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
 
 /** How JSON is read and written. */
 export interface SerializerOptions {
-  /** Makes the JSON name of a property from its name, unless it has a `jsonPropertyName`. Default `'camelCase'`. */
+  /** Makes the JSON name of a property that has no `jsonPropertyName`. Default `'camelCase'`. */
   propertyNamingPolicy?: NamingPolicyName | NamingPolicy;
-  /**
-   * How a `decimal` is written in JSON: `4.5`, or `"4.5"`, which no client rounds, and which is the text as it is where
-   * the handler passes text (`4.50`). Both are read. Default `'number'`.
-   */
+  /** Whether a `decimal` is written as `4.5` or as `"4.5"`; both are read. Default `'number'`. */
   decimals?: 'number' | 'text';
-  /**
-   * Readers and writers for types without a JSON form, or with another one; an endpoint's come before those of
-   * `configure()`. Default none.
-   */
+  /** Readers and writers for types without a JSON form, or with another one. */
   converters?: readonly JsonConverter[];
-  /**
-   * Contexts by their `request`: an endpoint without a `serializerContext` uses the one of its dto. The function that
-   * `npx bindonce generate` writes adds its contexts here. Default none.
-   */
+  /** Contexts by their `request`, for endpoints without a `serializerContext`; `npx bindonce generate` writes them. */
   contexts?: GeneratedContexts;
 }
 

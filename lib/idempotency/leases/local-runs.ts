@@ -53,6 +53,7 @@ function wake(): void {
 /** A run of this process, whose lease is renewed while its handler is at work. */
 export class LocalRun {
   readonly token: string;
+  private readonly cacheKey: string;
   /** Its handler is at work, or its response is being stored in the background. */
   phase: 'running' | 'storing' = 'running';
   /**
@@ -65,19 +66,24 @@ export class LocalRun {
 
   /**
    * @param id with the time when the lease was asked for: it begins then, not when the answer arrives.
+   * @param run forgotten at its end: tables that V8 has replaced hold what was in them until a full collection, and
+   * requests in them would take a third of the CPU time on Redis.
    */
   constructor(
-    readonly id: RunId & { readonly asked: number },
+    id: RunId & { readonly asked: number },
     private readonly options: { readonly leases: LeaseStore; readonly leaseDuration: number },
-    private readonly run: {
-      /** @returns whether the run still holds the lease. */
-      renew(): Awaitable<boolean>;
-      /** Called once, when another run has the lease, or it has expired because the store was out of reach. */
-      lose(): void;
-    },
+    private run:
+      | {
+          /** @returns whether the run still holds the lease. */
+          renew(): Awaitable<boolean>;
+          /** Called once, when another run has the lease, or it has expired because the store was out of reach. */
+          lose(): void;
+        }
+      | undefined,
   ) {
     const { leases, leaseDuration } = options;
     this.token = id.token;
+    this.cacheKey = id.cacheKey;
     this.leaseUntil = id.asked + leaseDuration;
     this.due = id.asked + leaseDuration / RENEWALS_PER_LEASE;
     local.runs.set(leases, (local.runs.get(leases) ?? new Map<string, LocalRun>()).set(id.cacheKey, this));
@@ -105,8 +111,9 @@ export class LocalRun {
   /** Forgets the run, unless its response waits to be stored. */
   end(): void {
     renewed.delete(this);
+    this.run = undefined;
     const runs = local.runs.get(this.options.leases);
-    if (this.phase === 'running' && runs?.get(this.id.cacheKey) === this) runs.delete(this.id.cacheKey);
+    if (this.phase === 'running' && runs?.get(this.cacheKey) === this) runs.delete(this.cacheKey);
   }
 
   async renewOnce(asked: number): Promise<void> {
@@ -114,11 +121,14 @@ export class LocalRun {
     this.due = asked + leaseDuration / RENEWALS_PER_LEASE;
     // At its end by our own clock at the latest: a waiter of this process asks a moment after it.
     if (asked < this.leaseUntil) this.due = Math.min(this.due, this.leaseUntil);
-    const renewal = recovering<boolean | undefined>(this.run.renew.bind(this.run), () => undefined);
+    const renewal = recovering<boolean | undefined>(
+      () => this.run?.renew(),
+      () => undefined,
+    );
     // Our own clock ends the lease, whatever the answer will be: others may run from then on. (Leases in memory answer
     // at once, and nobody else can take them while this process stands still.)
     const isHeld = asked >= this.leaseUntil && isPromise(renewal) ? false : await renewal;
     if (isHeld) this.leaseUntil = Math.max(this.leaseUntil, asked + leaseDuration);
-    else if (isHeld === false && renewed.delete(this)) this.run.lose();
+    else if (isHeld === false && renewed.delete(this)) this.run?.lose();
   }
 }

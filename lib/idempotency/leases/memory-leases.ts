@@ -3,19 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryBound } from '../../basics/process';
 import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
-import type { Acquisition, LeaseStore } from './lease-store';
+import { RecordLeases, type Decision, type HeldRun, type LeaseStore } from './lease-store';
 import { localRun } from './local-runs';
-import { isAskedFor, pageOf, type RunFacts, type RunPage, type RunQuery, type RunRecord } from './runs';
+import { isAskedFor, pageOf, type RunPage, type RunQuery, type RunRecord } from './runs';
 import { Watchers } from './waiting';
 
-/** A lease, or the record of a run that is done. */
-interface Lease {
-  readonly token: string;
-  isDone: boolean;
-  /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
-  expires: number;
-  status: number | undefined;
-  readonly about: RunFacts | undefined;
+/** Its times are those of the monotonic clock: changes of the wall clock do not end leases. */
+interface Lease extends HeldRun {
   /** The place in a list: a number that grows with each run. */
   readonly order: number;
 }
@@ -32,9 +26,8 @@ const NEARLY_FULL = 0.8;
 /** Options of {@link memoryLeases}. */
 export interface MemoryLeasesOptions {
   /**
-   * Keys that are kept at one time, of some 500 bytes each. Beyond, requests with new keys are refused (503): a key
-   * that is forgotten before it expires would run again; a process warning comes before. Default 1 000 000, or one
-   * for each 4 000 bytes of memory that the process may use if those are fewer.
+   * Keys that are kept at one time; beyond, new keys get 503. Default 1,000,000, fewer if the process may use less than
+   * 4 GB of memory.
    */
   readonly maxKeys?: number;
 }
@@ -50,7 +43,7 @@ export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 4_000));
 }
 
-class MemoryLeases implements LeaseStore {
+class MemoryLeases extends RecordLeases implements LeaseStore {
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
   private readonly hashSalt = randomUUID();
@@ -58,49 +51,8 @@ class MemoryLeases implements LeaseStore {
   /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
   private round = this.leases.entries();
 
-  constructor(private readonly maxKeys: number) {}
-
-  /** @throws Error for a new key when there are too many. */
-  acquire(key: string, token: string, ms: number, about?: RunFacts): Acquisition {
-    const lease = this.leases.get(key);
-    if (!lease) this.makeRoom();
-    else if (!this.isLive(key, lease)) this.leases.delete(key);
-    else if (lease.isDone) return { kind: 'done', token: lease.token };
-    else if (lease.token !== token)
-      return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
-    else {
-      lease.expires = performance.now() + ms;
-      return { kind: 'acquired' };
-    }
-    // A key that has expired gets a new place: the newest are the last of the map.
-    this.put(key, token, false, ms, undefined, about);
-    return { kind: 'acquired' };
-  }
-
-  renew(key: string, token: string, ms: number): boolean {
-    const lease = this.live(key);
-    if (lease?.token !== token || lease.isDone) return false;
-    lease.expires = performance.now() + ms;
-    return true;
-  }
-
-  complete(key: string, token: string, ms: number, status?: number): boolean {
-    const lease = this.leases.get(key);
-    if (lease?.token === token) {
-      lease.isDone = true;
-      lease.expires = performance.now() + ms;
-      lease.status = status;
-    } else if (lease && this.isLive(key, lease)) return false;
-    else this.put(key, token, true, ms, status);
-    this.watchers.notify(key);
-    return true;
-  }
-
-  release(key: string, token: string): boolean {
-    if (this.live(key)?.token !== token) return false;
-    this.leases.delete(key);
-    this.watchers.notify(key);
-    return true;
+  constructor(private readonly maxKeys: number) {
+    super();
   }
 
   watch(key: string, onChange: () => void): Promise<() => void> {
@@ -143,8 +95,17 @@ class MemoryLeases implements LeaseStore {
     return expires > performance.now() || (!isDone && localRun(key, this)?.token === token);
   }
 
-  private put(key: string, token: string, isDone: boolean, ms: number, status?: number, about?: RunFacts): void {
-    this.leases.set(key, { token, isDone, expires: performance.now() + ms, status, about, order: ++this.runs });
+  /** @throws Error for a new key when there are too many. */
+  protected step<T>(key: string, decide: Decision<T>): T {
+    const found = this.leases.get(key);
+    const run = found && this.isLive(key, found) ? found : undefined;
+    return decide(run, performance.now(), next => {
+      // A key that has expired gets a new place: the newest are the last of the map.
+      if (found && (!run || !next)) this.leases.delete(key);
+      if (!found && next && !next.isDone) this.makeRoom();
+      if (next) this.leases.set(key, { ...next, order: run?.order ?? ++this.runs });
+      if (!next || next.isDone) this.watchers.notify(key);
+    });
   }
 
   /** Makes room for a new key: forgets expired ones, a few at a time. @throws Error if there is none. */

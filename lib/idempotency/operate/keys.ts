@@ -1,4 +1,4 @@
-import { describe } from '../../options/check';
+import { checkOptions, describe, type Rule } from '../../options/check';
 import { saltedHash, type RunRecord } from '../leases/runs';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
@@ -44,8 +44,17 @@ export interface Keys {
   resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean>;
 }
 
-export const STATES: readonly unknown[] = ['running', 'done', 'unknown'];
+const STATES: readonly unknown[] = ['running', 'done', 'unknown'];
 const MOST = 1_000;
+const text: Rule = { expects: 'text', accepts: value => typeof value === 'string' && value !== '' };
+const rules: Readonly<Record<keyof KeysQuery, Rule>> = {
+  state: { expects: `one of ${STATES.join(', ')}`, accepts: value => STATES.includes(value) },
+  ...{ key: text, caller: text, path: text, after: text },
+  limit: {
+    expects: `a whole number from 1 to ${MOST}`,
+    accepts: value => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST,
+  },
+};
 /** Milliseconds: a list may look at all keys of a store. */
 const LONGEST_LIST = 30_000;
 
@@ -57,13 +66,7 @@ export class StoreKeys implements Keys {
 
   async list(query: KeysQuery = {}): ReturnType<Keys['list']> {
     const { state, key, caller, path, after, limit = 100 } = query;
-    for (const [name, value] of Object.entries({ state, key, caller, path, after }))
-      if (value !== undefined && (typeof value !== 'string' || value === ''))
-        throw new TypeError(`keys.list: ${name} must be text, not ${describe(value)}`);
-    if (state !== undefined && !STATES.includes(state))
-      throw new TypeError(`keys.list: state must be one of ${STATES.join(', ')}, not ${describe(state)}`);
-    if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-      throw new TypeError(`keys.list: limit must be a whole number from 1 to ${MOST}, not ${describe(limit)}`);
+    checkOptions('keys.list', query, rules);
     const { leases, storeTimeout } = this.options;
     const salt = key === undefined && caller === undefined ? '' : await this.stores.saltOfStore();
     if (!leases.list || salt === undefined)

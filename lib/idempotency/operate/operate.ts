@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import type { Request, RequestHandler, Response } from 'express';
 import { checkOptions, fn, type Rule } from '../../options/check';
 import { answerWith } from '../../problems/answer';
 import { Problem } from '../../problems/problem';
 import { StoreUnavailable } from '../store-calls/store-call';
-import type { KeyRecord, Keys, KeysQuery } from './keys';
+import type { Keys, KeysQuery } from './keys';
 
 /** Options of {@link operate}. */
 export interface OperateOptions {
@@ -23,9 +24,6 @@ const POLICY =
 
 /** The files of the page, which asks for them by relative links. */
 const FILES: Readonly<Record<string, string>> = { '/': 'index.html', '/page.js': 'page.js', '/page.css': 'page.css' };
-
-/** Bytes of a body: `{"outcome":"did-not-run"}`. */
-const LONGEST_BODY = 1_000;
 
 /**
  * Makes a router with a page for operators, and the same as JSON, below its mount point:
@@ -75,7 +73,9 @@ async function serve(req: Request, res: Response, keys: Keys, allow: OperateOpti
   else if (cacheKey === undefined) return false;
   else if (isRead && !isResolve) {
     const run = await keys.get(cacheKey, { response: req.query['response'] === 'true' });
-    if (run) res.json(run.response ? { ...run, response: readable(run.response) } : run);
+    // As JSON, with the body in base64: bytes may be no text.
+    const { status, headers, body } = run?.response ?? {};
+    if (run) res.json({ ...run, response: body && { status, headers, body: body.toString('base64') } });
     else res.status(404).json({ detail: 'There is no run with this cache key. It may have expired.' });
   } else if (isRead || (req.method !== 'DELETE') === !isResolve) return false;
   else if (!isFromHere(req, isRead))
@@ -101,11 +101,6 @@ function queryOf({ query }: Request): KeysQuery {
   return { ...rest, ...(limit !== undefined && { limit: Number(limit) }) };
 }
 
-/** A response as JSON: its body in base64, as bytes may be no text. */
-const readable = ({ status, headers, body }: NonNullable<KeyRecord['response']>): object => ({
-  ...{ status, headers, body: body.toString('base64') },
-});
-
 /**
  * Browsers send `Sec-Fetch-Site` on secure pages (Fetch Metadata), and `Origin` with every change, and with what a page
  * of another origin would read (Fetch, 3.2). Who reads without a page, as curl does, sends neither, or `none`.
@@ -117,19 +112,9 @@ function isFromHere({ headers }: Request, isRead: boolean): boolean {
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-async function outcomeIn(req: Request): Promise<unknown> {
-  const { body } = req as { body?: unknown };
-  if (typeof body === 'object' && body !== null) return (body as { outcome?: unknown }).outcome;
-  let text = '';
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    text += chunk.toString();
-    if (text.length > LONGEST_BODY) break;
-  }
-  try {
-    return (Object(JSON.parse(text)) as { outcome?: unknown }).outcome;
-  } catch {
-    return undefined;
-  }
+async function outcomeIn(req: Request & { readonly body?: unknown }): Promise<unknown> {
+  const body: unknown = req.body ?? (await json(req).catch(() => undefined));
+  return (Object(body) as { outcome?: unknown }).outcome;
 }
 
 function asProblem(error: unknown): unknown {

@@ -1,24 +1,19 @@
 /**
  * The outcome of a request, reported to `onEvent`. Each guarded request has one; `lease-lost` may come before it.
  * - `executed`: the handler ran and its response is stored.
- * - `not-stored`: the handler ran, but its response could not be stored: not in time (`error`; storing goes on), it is
- *   longer than `maxResponseBytes` or was broken off, or another run's response counts (after `lease-lost`).
+ * - `not-stored`: the handler ran, and its response could not be stored: late (storing goes on), too long, broken off,
+ *   or another run's response counts.
  * - `forgotten`: the handler ran, and its response is not stored by choice: `forget()`, or `shouldCache`.
  * - `replayed`: the stored response was sent at once.
  * - `waited`: the stored response was sent after waiting for the first request.
- * - `conflicted`: 409; the first request was still running: wait, and retry.
- * - `unavailable`: 409; the request was executed before, and its response is not there: lost for good.
- * - `outcome-unknown`: 409; the process of the request died, and nobody has settled yet what it has done
- *   (`whenOwnerDies: 'refuse'`).
+ * - `conflicted`: 409; the first request was still running.
+ * - `unavailable`: 409; the request was executed before, and its response is lost.
+ * - `outcome-unknown`: 409; its process died, and nobody has settled what it has done.
  * - `reused`: 422; the key belongs to another request.
- * - `refused`: no usable key, an unreadable body, values that `bindRequest()` refused, or an error that `idempotency()`
- *   itself passed to `next`; the handler did not run, or, without Express to catch its error, threw before it began to
- *   respond.
- * - `abandoned`: the client disconnected, or another middleware answered, before there was an answer; nothing ran, or
- *   another run's response counts (after `lease-lost`).
- * - `store-failed`: the store failed or was too slow; this request ran nothing, or ran unguarded if so configured. An
- *   earlier one may have run: the `detail` of the 503 says so.
- * - `unguarded`: the request has no key, and was let through (`whenKeyMissing: 'run'`).
+ * - `refused`: no usable key, an unreadable body, or values that `bindRequest()` refused; the handler did not run.
+ * - `abandoned`: the client left, or another middleware answered, before the handler ran.
+ * - `store-failed`: the store failed or was too slow; the handler did not run, or ran unguarded if so configured.
+ * - `unguarded`: no key, and let through (`whenKeyMissing: 'run'`).
  * - `lease-lost`: the lease expired while the handler ran; another request may have run it again.
  */
 export type IdempotencyEventKind =
@@ -45,17 +40,11 @@ export interface IdempotencyEvent {
   readonly key: string;
   /** Empty if the request was not read to its end. */
   readonly cacheKey: string;
-  /** When the middleware received the request, in milliseconds since 1970, with fractions: the start of a span. */
+  /** When the request was received, in milliseconds since 1970. */
   readonly startTime: number;
-  /**
-   * Milliseconds from `startTime` to this event: the length of a span. Counted until the response is allowed to end,
-   * not until it has been sent.
-   */
+  /** Milliseconds from `startTime` until the response was allowed to end. */
   readonly durationMs: number;
-  /**
-   * Milliseconds of `durationMs` in which the handler ran (`executed`, `not-stored`, `forgotten`); the rest is reading,
-   * waiting, storing.
-   */
+  /** Milliseconds of `durationMs` in which the handler ran. */
   readonly handlerMs?: number;
   /** Status of the response, if there is one. */
   readonly status?: number;

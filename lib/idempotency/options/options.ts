@@ -17,136 +17,96 @@ type PropertyType =
 
 /** Options of {@link idempotency}. */
 export interface IdempotencyOptions {
-  /** Name of the request header that carries the idempotency key. Default `'Idempotency-Key'`. */
+  /** Request header that carries the key. Default `'Idempotency-Key'`. */
   headerName?: string;
   /**
-   * Further request headers that take part in the cache key. A stored 206, 304, compressed or translated response is
-   * replayed for the same request, whatever that accepts now: name the headers that decide it, for example `['Accept',
-   * 'Accept-Language']`, but not `Range`, which a client adds to a retry to resume a response. Default none.
+   * Further request headers that take part in the cache key: those that decide the response (`Accept`), but not
+   * `Range`, which clients add to a retry.
    */
   additionalHeaders?: readonly string[];
-  /**
-   * `'reject'`: a request without a key, or with a blank one, gets 400. `'run'`: its handler runs unguarded, for
-   * clients that do not send keys yet. Default `'reject'`.
-   */
+  /** `'reject'`: a request without a key gets 400. `'run'`: its handler runs unguarded. Default `'reject'`. */
   whenKeyMissing?: 'reject' | 'run';
-  /**
-   * Methods of the requests that are guarded, for example `['POST', 'PATCH']`; others run unguarded. Default: every
-   * method.
-   */
+  /** Methods that are guarded: `['POST', 'PATCH']`; others run unguarded. Default: all. */
   methods?: readonly string[];
-  /** When true, the body takes no part in the cache key and is not read: a handler can stream it. Default false. */
+  /** When true, the body is neither compared nor read: a handler can stream it. Default false. */
   ignoreRequestBody?: boolean;
   /**
-   * `'bytes'`: a body is compared by its bytes. `'json'`: JSON is compared by its value, so that the order of members,
-   * white space, escapes and the spelling of a number (`4.50`, `4.5`) make no difference. Default `'bytes'`.
+   * `'json'`: JSON is compared by its value: order of members, white space and spelling of numbers (`4.50`, `4.5`) make
+   * no difference. Default `'bytes'`.
    */
   sameBody?: 'bytes' | 'json';
-  /**
-   * When true, the files of a form take part with their bytes, too, not only with field, name and size. Default false.
-   */
+  /** When true, files of a form are compared by their bytes, too. Default false: by field, name and size. */
   includeFileContents?: boolean;
   /**
-   * When true, scheme, host and port take no part in the cache key, for a service with several names. A loopback host
-   * (`localhost`, `127.0.0.0/8`, `::1`), its scheme and its port never take part. Default false.
+   * When true, scheme, host and port are not compared, for a service with several names. Those of `localhost` never
+   * are. Default false.
    */
   ignoreHost?: boolean;
-  /**
-   * How long a response is kept, in milliseconds from when it was stored: at most ten years. Default 600 000 (10
-   * minutes).
-   */
+  /** How long a response is kept, in milliseconds from when it was stored. Default 600,000 (10 minutes). */
   cacheDuration?: number;
-  /** When true, the handler's response carries the idempotency key header, unless the handler sets it. Default true. */
+  /** When true, the response carries the key. Default true. */
   addHeaderToResponse?: boolean;
-  /** Text about the header in the API description. Default: what the key is for, and how long it lasts. */
+  /** Text about the header in the API description. */
   swaggerHeaderDescription?: string;
-  /**
-   * Makes the example of the header in the API description: text, a number, a bigint, true or false, a Date, a list or
-   * an object; undefined for none. Default none.
-   */
+  /** Makes the example of the header in the API description. */
   swaggerExampleGenerator?: () => unknown;
-  /**
-   * Type of the header in the API description, one that `bindRequest` takes, for example `guid`. Default: the shape of
-   * the example, else `string`.
-   */
+  /** Type of the header in the API description. Default: that of the example, else `string`. */
   swaggerHeaderType?: PropertyType;
-  /**
-   * The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 64
-   * MiB, or to an eighth of the memory that the process may use if that is less.
-   */
+  /** Where responses are kept: a Keyv, `postgresStore()` or `sqliteStore()`. Default: in memory, at most 64 MiB. */
   store?: KeyvLike | Store;
-  /**
-   * The store of the leases (the right to run). Give a `store` that the same processes share, too: without it, a
-   * duplicate in another process gets 409. Default: next to the responses, in memory or on Redis.
-   */
+  /** The store of the leases (the right to run). Default: next to the responses. */
   leases?: LeaseStore;
   /**
    * Returns text that tells callers apart: requests with the same text may share a response. Called for each guarded
-   * request, and again when its response is stored. `defaultScope` is the default: the ids of `req.auth` and
-   * `req.user`, else a hash of Authorization, X-Api-Key and session. If the caller cannot be read, `defaultScope` is an
-   * object that throws when it is used as text; `if (defaultScope)` is true.
+   * request, and again when its response is stored. `defaultScope`: the ids of `req.auth` and `req.user`, else a hash
+   * of Authorization, X-Api-Key and session; it throws when used as text if the caller cannot be read.
    */
   scope?: (req: Request, defaultScope: string | undefined) => string | undefined;
   /**
-   * `'wait'`: a duplicate waits for the response while the first request runs, at most `waitTimeout`. `'reject'`: it
-   * gets 409 at once. Default `'wait'`.
+   * `'wait'`: a duplicate of a request that runs waits for its response. `'reject'`: it gets 409 at once. Default
+   * `'wait'`.
    */
   whenInFlight?: 'wait' | 'reject';
-  /** How long a duplicate waits before it gets a 409, in milliseconds. Default 10 000. */
+  /** How long a duplicate waits before it gets 409, in milliseconds. Default 10,000. */
   waitTimeout?: number;
   /**
-   * `'run'`: a request that has the key of another one, and is not identical to it, is another request and runs.
-   * `'reject'`: it gets 422. Default `'run'`.
+   * `'run'`: another request with a known key is another request, and runs. `'reject'`: it gets 422. Default `'run'`.
    */
   whenKeyReused?: 'run' | 'reject';
   /**
-   * `'reject'`: a request gets 503 if the store is out of reach before its handler runs. `'run'`: its handler runs
-   * unguarded, unless this process knows that the request has run or is running; then it gets 503, too. Default
+   * `'reject'`: a request whose store is out of reach gets 503. `'run'`: its handler runs unguarded. Default
    * `'reject'`.
    */
   whenStoreFails?: 'reject' | 'run';
   /**
-   * What happens to a key whose process dies, or loses the store, while its handler runs. `'run'`: the next attempt
-   * runs when the lease has ended. `'refuse'`: every attempt gets 409 `outcome-unknown` until `resolve()` is called, or
-   * `cacheDuration` after the handler began: for effects elsewhere, on a card for example. Needs a store on Redis,
-   * PostgreSQL or SQLite, or leases with a method `settle`. Default `'run'`.
+   * What happens to a key whose process dies while its handler runs. `'run'`: the next attempt runs when the lease has
+   * ended. `'refuse'`: attempts get 409 `outcome-unknown` until `resolve()`, or until `cacheDuration` after the handler
+   * began. Not in memory. Default `'run'`.
    */
   whenOwnerDies?: 'run' | 'refuse';
-  /** How long each call to the store may take, in milliseconds. Default 2 000. */
+  /** How long each call to the store may take, in milliseconds. Default 2,000. */
   storeTimeout?: number;
-  /** How long a lease lasts if its process dies, in milliseconds; renewed while the handler runs. Default 30 000. */
+  /** How long a lease lasts after its process died, in milliseconds. Default 30,000. */
   leaseDuration?: number;
   /**
-   * Returns whether a response is stored. `false`, or a promise of it within `storeTimeout`: the next duplicate runs
-   * the handler again. If it throws, is late or returns anything else, the response is stored, with a process warning.
-   * Default: every response is stored.
+   * Returns whether a response is stored; after `false`, the next duplicate runs the handler again. If it throws or is
+   * late (`storeTimeout`), the response is stored, with a process warning.
    */
   shouldCache?: (response: RecordedResponse, req: Request) => boolean | Promise<boolean>;
   /** Response header that is `true` on a replay, or false for none. Default `'Idempotent-Replayed'`. */
   replayedHeader?: string | false;
-  /** Pattern that a key must match; others are refused with 400. Default: any text that is not blank is a key. */
+  /** Pattern that a key must match; others get 400. Default: any text that is not blank. */
   keyPattern?: RegExp;
-  /**
-   * Most bytes of a request body; a longer one is refused with 413. Default 10 485 760 (10 MiB). (A parser that is
-   * mounted before `idempotency()` has a limit of its own.)
-   */
+  /** Most bytes of a request body; a longer one gets 413. Default 10,485,760 (10 MiB). */
   maxRequestBytes?: number;
-  /**
-   * Most bytes of a response body that is stored; duplicates of a longer one get 409. Without a `store` at most
-   * 131 072 000 (125 MiB), and in proportion less if the process may use less than 1 GiB of memory. Default 10 485 760
-   * (10 MiB).
-   */
+  /** Most bytes of a response that is stored; duplicates of a longer one get 409. Default 10,485,760 (10 MiB). */
   maxResponseBytes?: number;
-  /**
-   * Called with the outcome of each guarded request, for logs and metrics. If it throws, a process warning is emitted.
-   * Default none.
-   */
+  /** Called with the outcome of each guarded request, for logs and metrics. */
   onEvent?: (event: IdempotencyEvent, req: Request) => void;
   /**
-   * Metrics for OpenTelemetry: the counter `bindonce.requests` by `bindonce.outcome`, and `bindonce.handler.duration`,
-   * `bindonce.wait.duration` and `bindonce.store.duration` in seconds, with `http.route` where Express knows it, and no
-   * key or caller. `true`: with the global meter provider (the package `@opentelemetry/api`); `{ meter }`: with a meter
-   * of yours. Default false.
+   * OpenTelemetry metrics: `true` with the global meter provider (`@opentelemetry/api`), `{ meter }` with your own:
+   * `bindonce.requests` by `bindonce.outcome`; `bindonce.handler.duration`, `bindonce.wait.duration`,
+   * `bindonce.store.duration` in seconds. Default false.
    */
   telemetry?: boolean | { readonly meter?: TelemetryMeter };
 }

@@ -54,11 +54,7 @@ function globalMeter(): TelemetryMeter {
     };
     return api.metrics.getMeter('bindonce');
   } catch (cause) {
-    throw new Error(
-      'idempotency: telemetry needs the package @opentelemetry/api. Run `npm install @opentelemetry/api`.',
-      {
-        cause,
-      },
-    );
+    const remedy = 'Run `npm install @opentelemetry/api`.';
+    throw new Error(`idempotency: telemetry needs the package @opentelemetry/api. ${remedy}`, { cause });
   }
 }

@@ -5,16 +5,15 @@ export interface RecordedResponse {
   /** The reason phrase, only if the handler has set one. */
   readonly reason?: string;
   /**
-   * Header lines that the handler's side (the handler and the middlewares after `idempotency()`) has added or changed,
-   * in the order and spelling in which they were sent; several values make several lines. Headers and cookies that
-   * earlier middlewares have set (sessions, CORS, request ids) are not among them, unless they describe the body.
+   * Header lines that the handler, and the middlewares after `idempotency()`, have added or changed, as they were sent;
+   * those of earlier middlewares (sessions, CORS) are not among them, unless they describe the body.
    */
   readonly headers: readonly HeaderLine[];
-  /** Names, in lower case, of headers of earlier middlewares that the handler's side has removed; absent for none. */
+  /** Names, in lower case, of headers of earlier middlewares that the handler's side has removed. */
   readonly removed?: readonly string[];
-  /** The bytes of the content, without chunk framing; empty if the response has none (HEAD, 204, 304). */
+  /** The bytes of the content; empty if the response has none. */
   readonly body: Buffer;
-  /** Header lines after the content (RFC 9110, section 6.5). */
+  /** Header lines after the content. */
   readonly trailers: readonly HeaderLine[];
 }
 

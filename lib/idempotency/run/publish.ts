@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Awaitable } from '../../basics/awaitable';
 import { RENEWALS_PER_LEASE, type LocalRun } from '../leases/local-runs';
+import type { RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import type { TimedStores } from '../store-calls/timed-stores';
@@ -17,12 +18,12 @@ const LONGEST_PAUSE = 1_000;
  * @throws StoreUnavailable
  */
 export async function publish(
+  id: RunId,
   run: LocalRun,
   response: RecordedResponse | undefined,
   { storeTimeout, cacheDuration, leaseDuration }: ResolvedOptions,
   stores: TimedStores,
 ): Promise<boolean> {
-  const { id } = run;
   const until = performance.now() + cacheDuration;
   const write = (deadline: number): Awaitable<boolean> => {
     const now = performance.now();

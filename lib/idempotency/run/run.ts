@@ -95,10 +95,11 @@ class GuardedRun implements CommittableRun {
 
   /** Stores the response, or the record, or gives the lease back. @returns false if another run's response counts. */
   private async settle(kept: Kept): Promise<boolean> {
-    const { options, stores } = this.exchange;
-    if (kept !== 'nothing') return publish(this.lease, kept === 'record' ? undefined : kept, options, stores);
-    const isExpired = performance.now() >= this.lease.leaseUntil;
-    return (await stores.release(this.attempt)) || !isExpired;
+    const { attempt, lease, exchange } = this;
+    const { options, stores } = exchange;
+    if (kept !== 'nothing') return publish(attempt, lease, kept === 'record' ? undefined : kept, options, stores);
+    const isExpired = performance.now() >= lease.leaseUntil;
+    return (await stores.release(attempt)) || !isExpired;
   }
 
   private whatToKeep(ending: Kept): Awaitable<Kept> {

@@ -15,15 +15,6 @@ export interface TransactionAdapter<Tx> {
   isRetryable(error: unknown): boolean;
 }
 
-/** The type of the last parameter of a function: of an overloaded one, of its last signature. */
-type Work<F> = F extends (...given: infer P) => unknown
-  ? P extends readonly [...unknown[], infer L]
-    ? L
-    : never
-  : never;
-/** What a library gives to the function that it runs in a transaction. */
-type Given<W> = W extends (tx: infer Tx, ...others: never[]) => unknown ? Tx : never;
-
 /** SQLSTATE (PostgreSQL, appendix A): serialization failure, deadlock; and Prisma's code for both. */
 const RETRYABLE: readonly unknown[] = ['40001', '40P01', 'P2034'];
 
@@ -39,6 +30,33 @@ function isRetryable(error: unknown): boolean {
   );
 }
 
+/** Makes the adapter of a library. @param execute returns rows, or an object with them as pg does. */
+const adapter = <Tx>(
+  transaction: (work: (tx: Tx) => Promise<unknown>) => Promise<unknown>,
+  execute: (tx: Tx, text: string, values: string[]) => unknown,
+): TransactionAdapter<Tx> => ({
+  isRetryable,
+  transaction: work => transaction(work) as ReturnType<typeof work>,
+  async execute(tx, text, values) {
+    const result = await execute(tx, text, [...values]);
+    const rows: unknown = Array.isArray(result) ? result : (Object(result) as { readonly rows?: unknown }).rows;
+    if (Array.isArray(rows)) return rows as readonly unknown[];
+    throw new TypeError('commitWith: the database has answered the statement of bindonce without rows.');
+  },
+});
+
+/** What runs a function in a transaction, and has options for that: Drizzle, Knex. */
+interface Transacting<Tx, Config> {
+  transaction(work: (tx: Tx) => Promise<unknown>, config?: Config): Promise<unknown>;
+}
+
+/** The isolation levels of PostgreSQL. */
+export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
+
+interface Isolation {
+  readonly isolationLevel?: IsolationLevel;
+}
+
 interface PgClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   on(event: 'error', listener: () => void): unknown;
@@ -46,10 +64,7 @@ interface PgClient {
 }
 
 interface PgPool<Client> {
-  connect: {
-    (): Promise<Client>;
-    (callback: (error: Error | undefined, client: Client | undefined, release: never) => void): unknown;
-  };
+  connect(callback: (error: Error | undefined, client: Client | undefined, release: never) => void): unknown;
 }
 
 /** Clients that have our listener for errors. */
@@ -73,137 +88,105 @@ const connected = <Client extends PgClient>(pool: PgPool<Client>): Promise<Clien
     });
   });
 
-/** The isolation levels of PostgreSQL. */
-export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
-
 /**
  * Transactions of pg (node-postgres) 8.
  * @param pool a `Pool`; it must not be one that `postgresStore` uses, unless it has a connection to spare for it.
  */
 export const fromPg = <Client extends PgClient>(
   pool: PgPool<Client>,
-  { isolationLevel }: { readonly isolationLevel?: IsolationLevel } = {},
-): TransactionAdapter<Client> => ({
-  isRetryable,
-  async transaction(work) {
-    const client = await connected(pool);
-    let broken = false;
-    try {
-      await client.query(isolationLevel ? `BEGIN ISOLATION LEVEL ${isolationLevel}` : 'BEGIN');
-      const result = await work(client);
-      await client.query('COMMIT');
-      return result;
-    } catch (error) {
-      await client.query('ROLLBACK').catch(() => (broken = true));
-      throw error;
-    } finally {
-      client.release(broken);
-    }
-  },
-  execute: async (client, text, values) => (await client.query(text, [...values])).rows,
-});
-
-interface PostgresJs {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- its transactions are inferred from what is passed.
-  begin(options: string, work: (sql: any) => unknown): Promise<unknown>;
-}
+  { isolationLevel }: Isolation = {},
+): TransactionAdapter<Client> =>
+  adapter(
+    async work => {
+      const client = await connected(pool);
+      let broken = false;
+      try {
+        await client.query(isolationLevel ? `BEGIN ISOLATION LEVEL ${isolationLevel}` : 'BEGIN');
+        const result = await work(client);
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').catch(() => (broken = true));
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    (client, text, values) => client.query(text, values),
+  );
 
 /** Transactions of postgres.js 3. @param options of `sql.begin()`, for example `'isolation level serializable'`. */
-export const fromPostgresJs = <Sql extends PostgresJs>(
-  sql: Sql,
+export const fromPostgresJs = <Tx extends { unsafe(text: string, values: string[]): PromiseLike<unknown> }>(
+  sql: { begin(options: string, work: (sql: Tx) => Promise<unknown>): Promise<unknown> },
   options = '',
-): TransactionAdapter<Given<Work<Sql['begin']>>> => ({
-  isRetryable,
-  transaction: work => sql.begin(options, work) as ReturnType<typeof work>,
-  execute: (tx, text, values) =>
-    (tx as { unsafe(text: string, values: unknown[]): Promise<unknown[]> }).unsafe(text, [...values]),
-});
-
-interface Drizzle {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above.
-  transaction(work: (tx: any) => Promise<unknown>, config?: any): Promise<unknown>;
-}
+): TransactionAdapter<Tx> =>
+  adapter(
+    work => sql.begin(options, work),
+    (tx, text, values) => tx.unsafe(text, values),
+  );
 
 /** Transactions of Drizzle on PostgreSQL. @param config of `db.transaction()`. */
-export const fromDrizzle = <Db extends Drizzle>(
-  db: Db,
-  config?: Parameters<Db['transaction']>[1],
-): TransactionAdapter<Given<Parameters<Db['transaction']>[0]>> => ({
-  isRetryable,
-  transaction: work => db.transaction(work, config) as ReturnType<typeof work>,
-  async execute(tx, text, values) {
-    // Its `sql` is not ours to import, and a query that is text has no parameters: the values are written in
-    // hexadecimal digits, in which nothing can be hidden.
-    const query = text.replace(/\$(\d+)/g, (_, at) => {
-      const hex = Buffer.from(values[Number(at) - 1] ?? '').toString('hex');
-      return `convert_from(decode('${hex}', 'hex'), 'UTF8')`;
-    });
-    return rowsOf(await (tx as { execute(query: string): Promise<unknown> }).execute(query));
-  },
-});
+export const fromDrizzle = <Tx extends { execute(query: string): PromiseLike<unknown> }, Config>(
+  db: Transacting<Tx, Config>,
+  config?: Config,
+): TransactionAdapter<Tx> =>
+  adapter(
+    work => db.transaction(work, config),
+    (tx, text, values) => {
+      // Its `sql` is not ours to import, and a query that is text has no parameters: the values are written in
+      // hexadecimal digits, in which nothing can be hidden.
+      const query = text.replace(/\$(\d+)/g, (_, at) => {
+        const hex = Buffer.from(values[Number(at) - 1] ?? '').toString('hex');
+        return `convert_from(decode('${hex}', 'hex'), 'UTF8')`;
+      });
+      return tx.execute(query);
+    },
+  );
 
-interface Kysely {
-  transaction(): {
-    setIsolationLevel(level: IsolationLevel): ReturnType<Kysely['transaction']>;
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above.
-    execute(work: (tx: any) => Promise<unknown>): Promise<unknown>;
-  };
+interface KyselyBuilder<Tx> {
+  setIsolationLevel(level: IsolationLevel): KyselyBuilder<Tx>;
+  execute(work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
 }
 
 /** Transactions of Kysely on PostgreSQL. */
-export const fromKysely = <Db extends Kysely>(
-  db: Db,
-  { isolationLevel }: { readonly isolationLevel?: IsolationLevel } = {},
-): TransactionAdapter<Given<Work<ReturnType<Db['transaction']>['execute']>>> => ({
-  isRetryable,
-  transaction(work) {
-    const builder = db.transaction();
-    return (isolationLevel ? builder.setIsolationLevel(isolationLevel) : builder).execute(work) as ReturnType<
-      typeof work
-    >;
-  },
-  async execute(tx, text, values) {
-    // What `CompiledQuery.raw(text, values)` makes.
-    const query = { kind: 'RawNode', sqlFragments: [text], parameters: [] };
-    const compiled = { sql: text, parameters: values, query, queryId: { queryId: 'bindonce' } };
-    return rowsOf(await (tx as { executeQuery(compiled: object): Promise<unknown> }).executeQuery(compiled));
-  },
-});
-
-interface Knex {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above.
-  transaction(work: (tx: any) => Promise<unknown>, config?: any): Promise<unknown>;
-  raw(text: string, values: readonly string[]): unknown;
-}
+export const fromKysely = <Tx extends { executeQuery(compiled: object): Promise<unknown> }>(
+  db: { transaction(): KyselyBuilder<Tx> },
+  { isolationLevel }: Isolation = {},
+): TransactionAdapter<Tx> =>
+  adapter(
+    work => {
+      const builder = db.transaction();
+      return (isolationLevel ? builder.setIsolationLevel(isolationLevel) : builder).execute(work);
+    },
+    (tx, text, values) => {
+      // What `CompiledQuery.raw(text, values)` makes.
+      const query = { kind: 'RawNode', sqlFragments: [text], parameters: [] };
+      return tx.executeQuery({ sql: text, parameters: values, query, queryId: { queryId: 'bindonce' } });
+    },
+  );
 
 /** Transactions of Knex on PostgreSQL. @param config of `knex.transaction()`. */
-export const fromKnex = <Tx extends object>(
-  knex: { transaction(work: (tx: Tx) => Promise<unknown>, config?: never): Promise<unknown> },
-  config?: Readonly<Record<string, unknown>>,
-): TransactionAdapter<Tx> => ({
-  isRetryable,
-  transaction: work => (knex as Knex).transaction(work, config) as ReturnType<typeof work>,
-  execute: async (tx, text, values) => rowsOf(await (tx as Knex).raw(text.replace(/\$\d+/g, '?'), values)),
-});
-
-interface Prisma {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above.
-  $transaction(work: (tx: any) => Promise<unknown>, options?: any): Promise<unknown>;
-}
+export const fromKnex = <Tx extends { raw(text: string, values: readonly string[]): unknown }, Config>(
+  knex: Transacting<Tx, Config>,
+  config?: Config,
+): TransactionAdapter<Tx> =>
+  adapter(
+    work => knex.transaction(work, config),
+    (tx, text, values) => tx.raw(text.replace(/\$\d+/g, '?'), values),
+  );
 
 /**
  * Transactions of Prisma on PostgreSQL.
  * @param options of `prisma.$transaction()`: Prisma ends a transaction after a `timeout` of five seconds.
  */
-export const fromPrisma = <Client extends Prisma>(
-  prisma: Client,
-  options?: Parameters<Client['$transaction']>[1],
-): TransactionAdapter<Given<Parameters<Client['$transaction']>[0]>> => ({
-  isRetryable,
-  transaction: work => prisma.$transaction(work, options) as ReturnType<typeof work>,
-  execute: (tx, text, values) =>
-    (tx as { $queryRawUnsafe(text: string, ...values: string[]): Promise<unknown[]> }).$queryRawUnsafe(text, ...values),
-});
+export const fromPrisma = <Tx extends { $queryRawUnsafe(text: string, ...values: string[]): unknown }, Options>(
+  prisma: { $transaction(work: (tx: Tx) => Promise<unknown>, options?: Options): Promise<unknown> },
+  options?: Options,
+): TransactionAdapter<Tx> =>
+  adapter(
+    work => prisma.$transaction(work, options),
+    (tx, text, values) => tx.$queryRawUnsafe(text, ...values),
+  );
 
 interface TypeOrm<Manager> {
   transaction(work: (manager: Manager) => Promise<unknown>): Promise<unknown>;
@@ -213,19 +196,12 @@ interface TypeOrm<Manager> {
 /** Transactions of TypeORM on PostgreSQL. @param dataSource a `DataSource`, which is initialised. */
 export const fromTypeOrm = <Manager extends { query(text: string, values?: unknown[]): Promise<unknown> }>(
   dataSource: TypeOrm<Manager>,
-  { isolationLevel }: { readonly isolationLevel?: IsolationLevel } = {},
-): TransactionAdapter<Manager> => ({
-  isRetryable,
-  transaction(work) {
-    const level = isolationLevel?.toUpperCase() as 'READ COMMITTED' | undefined;
-    return (level ? dataSource.transaction(level, work) : dataSource.transaction(work)) as ReturnType<typeof work>;
-  },
-  execute: async (manager, text, values) => rowsOf(await manager.query(text, [...values])),
-});
-
-/** Returns the rows of a result: of an array, or of what pg returns. */
-function rowsOf(result: unknown): readonly unknown[] {
-  const rows: unknown = Array.isArray(result) ? result : (result as { readonly rows?: unknown } | undefined)?.rows;
-  if (Array.isArray(rows)) return rows as readonly unknown[];
-  throw new TypeError('commitWith: the database has answered the statement of bindonce without rows.');
-}
+  { isolationLevel }: Isolation = {},
+): TransactionAdapter<Manager> =>
+  adapter(
+    work => {
+      const level = isolationLevel?.toUpperCase() as 'READ COMMITTED' | undefined;
+      return level ? dataSource.transaction(level, work) : dataSource.transaction(work);
+    },
+    (manager, text, values) => manager.query(text, values),
+  );

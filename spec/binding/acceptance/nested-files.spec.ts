@@ -1,6 +1,4 @@
-import express, { type RequestHandler } from 'express';
-import { Keyv } from 'keyv';
-import multer from 'multer';
+import express from 'express';
 import { readFileSync } from 'node:fs';
 import {
   bindRequest,
@@ -8,7 +6,6 @@ import {
   field,
   file,
   fromForm,
-  idempotency,
   int,
   list,
   optional,
@@ -37,7 +34,6 @@ class Garage extends dto({
   tags: list(string),
 }) {}
 class Upload extends dto({ garage: fromForm(Garage) }) {}
-class Needed extends dto({ car: fromForm(class Wanted extends dto({ papers: file, photos: list(file) }) {}) }) {}
 
 const image = (name: string): File => new File([`bytes of ${name}`], name, { type: 'image/png' });
 /** `Cars[1].Photos=b` as a file b, `name:x` as the text x. */
@@ -126,17 +122,6 @@ it.each<[string, string[], object]>([
   expect('polluted' in {}).toBe(false);
 });
 
-it('a nested file comes with its name, type, size and bytes', async () => {
-  const { dto: bound } = await bind(Upload, form('cars[0].papers=é.png'), multipart);
-  expect(bound?.garage.cars[0]?.papers).toMatchObject({
-    fieldname: 'cars[0].papers',
-    originalname: 'é.png',
-    mimetype: 'image/png',
-    size: 15,
-    buffer: Buffer.from('bytes of é.png'),
-  });
-});
-
 it.each<[string, string[], [name: string, detail: string][]]>([
   [
     'a file for a value',
@@ -201,64 +186,6 @@ it('files are bound from names with dots and brackets in bindFrom', async () => 
   expect(named((await bind(Claim, sent, multipart)).dto)).toEqual({ photos: ['a', 'b'], cover: 'c' });
 });
 
-it('a file that is required is missing by name, files are an empty collection', async () => {
-  expect((await bind(Needed, form('photos=a'), multipart)).errors).toEqual([
-    { name: 'papers', in: 'form', detail: 'A value is required.' },
-  ]);
-  expect(named((await bind(Needed, form('papers=a'), multipart)).dto)).toEqual({ car: { papers: 'a', photos: [] } });
-});
-
-it.each<[string, Sent]>([
-  ['no body', {}],
-  ['an urlencoded form', { form: [['papers', 'a']] }],
-])('no file comes with %s', async (_what, sent) => {
-  expect((await bind(Needed, sent, { allowFormData: { urlEncoded: true } })).errors).toMatchObject([
-    { name: 'papers', in: 'form' },
-  ]);
-});
-
-it('the limit of files counts the files at all levels', async () => {
-  const many = (count: number, name: (index: number) => string): Sent =>
-    form(...Array.from({ length: count }, (_, index) => `${name(index)}=${index}`));
-  const limited: BindingOptions = { ...multipart, limits: { items: 3, files: 6 } };
-  expect(
-    (
-      await bind(
-        Upload,
-        many(6, index => `cars[${index % 3}].photos`),
-        limited,
-      )
-    ).dto?.garage.cars.map(({ photos }) => photos.length),
-  ).toEqual([2, 2, 2]);
-  expect(
-    (
-      await bind(
-        Upload,
-        many(4, () => 'cars[0].photos'),
-        limited,
-      )
-    ).errors,
-  ).toEqual([{ name: 'cars[0].photos', in: 'form', detail: 'There are 4 items; 3 are allowed.' }]);
-  expect(
-    (
-      await bind(
-        Upload,
-        many(4, index => `cars[${index}].photos`),
-        limited,
-      )
-    ).errors,
-  ).toMatchObject([{ name: 'cars' }]);
-  expect(
-    (
-      await bind(
-        Upload,
-        many(7, index => `cars[${index % 3}].photos`),
-        limited,
-      )
-    ).status,
-  ).toBe(413);
-});
-
 describe('on disk', () => {
   const directory = new TemporaryDirectory();
   const onDisk: BindingOptions = { ...multipart, uploads: { storage: 'disk', directory: directory.path } };
@@ -273,48 +200,4 @@ describe('on disk', () => {
     const { body } = await ask(app, form('Cars[1].Photos=b', 'Cars[0].Photos=a', 'Cars[1].Photos=c', 'other=d'));
     expect(body).toEqual([3, ['bytes of a'], ['bytes of b', 'bytes of c']]);
   });
-
-  it.each<[string, string[], number]>([
-    ['a value that is not valid', ['cars[0].photos=a', 'size:x'], 400],
-    ['a file where none is expected', ['cars[0].photos=a', 'cars[0]=b', 'size=c'], 400],
-    ['a name of too many levels', ['cars[0].photos=a', `cars${'[0]'.repeat(40)}=b`], 400],
-  ])('they are gone after a refusal: %s', async (_what, entries, expected) => {
-    expect((await bind(Upload, form(...entries), onDisk)).status).toBe(expected);
-    await directory.emptied();
-  });
-});
-
-describe('parsed before, and behind idempotency()', () => {
-  const sent = form('Cars[1].Photos=b', 'Cars[0].Photos=a', 'cars[1][make]:Volvo', 'cars[1][photos][0]=c', 'name:x');
-  const bound = { garage: garage({ name: 'x', cars: [{ photos: ['a'] }, { make: 'Volvo', photos: ['b', 'c'] }] }) };
-
-  it.each<[string, RequestHandler]>([
-    ['multer().any()', multer().any()],
-    [
-      'multer().fields()',
-      multer().fields([{ name: 'Cars[1].Photos' }, { name: 'Cars[0].Photos' }, { name: 'cars[1][photos][0]' }]),
-    ],
-  ])('files that %s left are found under their names', async (_how, before) => {
-    expect(named((await bind(Upload, sent, { before: [before], ...multipart })).dto)).toEqual(bound);
-  });
-
-  it.each<[string, BindingOptions['uploads'] & object]>([
-    ['memory', { storage: 'memory' }],
-    ['disk', { storage: 'disk' }],
-  ])(
-    'files in %s arrive behind idempotency(), and a retry with another boundary is a replay',
-    async (_storage, uploads) => {
-      const seen: unknown[] = [];
-      const app = express().post(
-        '/',
-        idempotency({ store: new Keyv() }),
-        bindRequest(Upload, { ...multipart, uploads }),
-        (req, res) => {
-          res.json(seen.push(named(req.dto)));
-        },
-      );
-      const post = async (): Promise<unknown> => (await ask(app, { ...sent, key: 'k' })).body;
-      expect([await post(), await post(), seen]).toEqual([1, 1, [bound]]);
-    },
-  );
 });

@@ -1,14 +1,10 @@
 import {
   dto,
   field,
-  formField,
-  fromBody,
   fromClaim,
   fromCookie,
   fromHeader,
   int,
-  list,
-  optional,
   queryParam,
   routeParam,
   string,
@@ -16,7 +12,7 @@ import {
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import type { Sent } from '../../support/ask';
-import { bind, urlEncoded, type EndpointOptions } from '../../support/one-endpoint';
+import { bind, type EndpointOptions } from '../../support/one-endpoint';
 
 const note = field(string, { required: false });
 const missing = [{ name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' }];
@@ -66,45 +62,11 @@ describe.each(expressVersions)('jsonRequired (%s)', (_version, framework) => {
     },
   );
 
-  it('so does one that says formField, in a dto that takes JSON bodies too', async () => {
-    class InForm extends dto({ version: formField(int), note }) {}
-    expect(
-      (
-        await bind(
-          InForm,
-          {
-            form: [
-              ['version', '2'],
-              ['note', 'n'],
-            ],
-          },
-          { ...options, ...urlEncoded },
-        )
-      ).dto,
-    ).toEqual({ version: 2, note: 'n' });
-    expect(
-      (await bind(InForm, { json: { note: 'n', version: 2 } }, { ...options, ...urlEncoded })).errors,
-    ).toMatchObject([{ name: 'version', in: 'form' }]);
-  });
-
   it('a required property may come from any source beside a JSON body', async () => {
     class Plain extends dto({ version: int, note }) {}
     for (const [, lacking] of elsewhere)
       expect((await bind(Plain, lacking, options)).dto).toEqual({ version: 2, note: 'n' });
   });
-});
-
-it.each<[string, DtoClass<{ version: number }>]>([
-  ['a default', class extends dto({ version: field(int, { jsonRequired: true, default: 1 }), note }) {}],
-  [
-    'an initialiser',
-    class {
-      @field(int, { jsonRequired: true }) version = 1;
-      @note note: string | undefined;
-    },
-  ],
-])('jsonRequired: %s does not replace a value in the JSON body', async (_what, Dto) => {
-  expect((await bind(Dto, { json: { note: 'n' } })).errors).toEqual(missing);
 });
 
 it('jsonRequired asks for the exact JSON name', async () => {
@@ -126,11 +88,6 @@ it('jsonRequired asks for the exact JSON name', async () => {
   });
 });
 
-it('jsonRequired does not apply to a property that dontBind limits to other sources', async () => {
-  class Blocked extends dto({ version: field(int, { jsonRequired: true, dontBind: ['json'] }), note }) {}
-  expect((await bind(Blocked, { path: '/?version=2', json: { note: 'n' } })).dto).toEqual({ version: 2, note: 'n' });
-});
-
 describe('jsonRequired has no effect on a property that is limited to another source', () => {
   const options = { jsonRequired: true } as const;
   class Limited extends dto({
@@ -141,41 +98,11 @@ describe('jsonRequired has no effect on a property that is limited to another so
     theme: fromCookie(string, options),
     note,
   }) {}
-  class DecoratedLimited {
-    @routeParam(int, options) id!: number;
-    @queryParam(int, options) page!: number;
-    @fromHeader(int, options) version!: number;
-    @fromClaim(int, options) sub!: number;
-    @fromCookie(string, options) theme!: string;
-    @note note: string | undefined;
-  }
-  class LimitedForm extends dto({ title: formField(string, options), note }) {}
-  class DecoratedForm {
-    @formField(string, options) title!: string;
-    @note note: string | undefined;
-  }
 
-  it.each<[string, typeof Limited | typeof DecoratedLimited]>([
-    ['dto({...})', Limited],
-    ['decorators', DecoratedLimited],
-  ])('beside a JSON body: %s', async (_notation, Dto) => {
+  it('beside a JSON body', async () => {
     const sent = { path: '/1?page=2', headers: { version: '3', Cookie: 'theme=dark' } };
-    const { dto: bound } = await bind(Dto, { ...sent, json: { note: 'n' } }, { route: '/:id', user: { sub: 4 } });
+    const { dto: bound } = await bind(Limited, { ...sent, json: { note: 'n' } }, { route: '/:id', user: { sub: 4 } });
     expect(bound).toEqual({ id: 1, page: 2, version: 3, sub: 4, theme: 'dark', note: 'n' });
-  });
-
-  it.each<[string, typeof LimitedForm | typeof DecoratedForm]>([
-    ['dto({...})', LimitedForm],
-    ['decorators', DecoratedForm],
-  ])('in a form: %s', async (_notation, Dto) => {
-    expect((await bind(Dto, { form: 'title=t&note=n' }, urlEncoded)).dto).toEqual({ title: 't', note: 'n' });
-  });
-
-  it('but on one whose fallback binds from JSON, too', async () => {
-    class Fallback extends dto({ version: fromHeader(int, { required: false, jsonRequired: true }), note }) {}
-    const headers = { version: '2' };
-    expect((await bind(Fallback, { headers, json: { note: 'n' } })).errors).toEqual(missing);
-    expect((await bind(Fallback, { headers, json: { version: 1 } })).dto).toEqual({ version: 2 });
   });
 });
 
@@ -190,22 +117,4 @@ it('jsonRequired: the failure is reported together with all others', async () =>
       ({ name, in: source }) => `${source} ${name}`,
     ),
   ).toEqual(['json version', 'json size', 'query page']);
-});
-
-describe('jsonRequired inside', () => {
-  class Line extends dto({ sku: string, quantity: field(int, { jsonRequired: true, default: 1 }) }) {}
-  class Order extends dto({ line: optional(Line), lines: optional(list(Line)) }) {}
-  class Whole extends dto({ line: fromBody(Line) }) {}
-  const line = { sku: 'tea' };
-  const detail = 'The JSON body must have this value.';
-
-  it.each<[string, Sent['json'], DtoClass<unknown> | ReturnType<typeof list>, string]>([
-    ['a nested dto', { line }, Order, '/line/quantity'],
-    ['an item of a list', { lines: [{ ...line, quantity: 1 }, line] }, Order, '/lines/1/quantity'],
-    ['fromBody', line, Whole, '/quantity'],
-    ['a list as the whole body', [line], list(Line), '/0/quantity'],
-  ])('%s requires the value in the JSON, even with a default', async (_where, json, Dto, pointer) => {
-    const { status, errors } = await bind(Dto, { json });
-    expect({ status, errors }).toMatchObject({ status: 400, errors: [{ in: 'json', pointer, detail }] });
-  });
 });

@@ -3,9 +3,7 @@ import { Keyv } from 'keyv';
 import multer from 'multer';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import os from 'node:os';
-import { setImmediate as turn } from 'node:timers/promises';
 import {
   bindRequest,
   dto,
@@ -17,7 +15,6 @@ import {
   type BindingOptions,
   type UploadedFile,
 } from '../../../lib';
-import { serve } from '../../support/serve';
 import { openFiles } from '../../support/open-files';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
@@ -144,62 +141,6 @@ it.each(expressVersions)(
     await Promise.all([stored.emptied(), temporary.emptied()]);
   },
 );
-
-it('a client that hangs up while it sends more than 1 MiB leaves no file', async () => {
-  const { port } = await serve(shop({ storage: 'disk', directory: stored.path }));
-  const socket = connect(port, '127.0.0.1');
-  socket.write(
-    'POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="photos"; filename="a"\r\n\r\n',
-  );
-  socket.write(Buffer.alloc(2_000_000));
-  while (openFiles(temporary.path).length === 0) await turn();
-  socket.destroy();
-  while (openFiles(temporary.path).length > 0) await turn();
-});
-
-it('a form over maxRequestBytes is refused with 413 and leaves no file', async () => {
-  const app = express().post(
-    '/',
-    idempotency({ store: new Keyv(), maxRequestBytes: 1_500_000 }),
-    bindRequest(Upload, { allowFormData: true }),
-  );
-  expect((await ask(app, uploadOf(LARGE))).status).toBe(413);
-});
-
-it('duplicates of a large form that come together run once', async () => {
-  const { url } = await serve(shop({ storage: 'disk', directory: stored.path }));
-  const answers = await Promise.all([1, 2, 3, 4].map(() => ask(url, uploadOf(LARGE))));
-  for (const { body } of answers) expect(body).toEqual(answerFor(LARGE));
-});
-
-it.each([
-  ['50 kB', SMALL],
-  ['2 MB', LARGE],
-])("a storage of one's own sees the request, behind idempotency too: %s", async (_size, files) => {
-  const seen: unknown[] = [];
-  const uploads = multer({
-    storage: multer.diskStorage({
-      destination(req, _file, done) {
-        const { user, method, originalUrl, headers } = req as express.Request & { user?: unknown };
-        seen.push([user, method, originalUrl, headers['x-shop']]);
-        done(null, own.path);
-      },
-    }),
-  });
-  const authenticate: RequestHandler = (req, _res, next) => {
-    Object.assign(req, { user: { sub: 'a' } });
-    next();
-  };
-  const sent: Sent = { ...uploadOf(files), headers: { 'X-Shop': '1' } };
-  const { status } = await ask(shop(uploads, express, [authenticate]), sent);
-  expect([status, seen]).toEqual([
-    200,
-    [
-      [{ sub: 'a' }, 'POST', '/', '1'],
-      [{ sub: 'a' }, 'POST', '/', '1'],
-    ],
-  ]);
-});
 
 it('multer before both: its files are bound, and a retry is a replay', async () => {
   const app = shop(undefined, express, [multer().any()]);

@@ -1,5 +1,4 @@
 import {
-  bindRequest,
   bool,
   enumOf,
   field,
@@ -24,6 +23,8 @@ import {
   dto,
   type Property,
   type UploadedFile,
+  bindRequest,
+  type AnyType,
 } from '../../../lib';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -107,14 +108,6 @@ it('jsonField, formField, file, fromBody and plainText do, too', async () => {
   expect((await bind(Note, { body: 'hi' })).dto).toEqual({ text: 'hi' });
 });
 
-it('failures name the properties', async () => {
-  expect(
-    (await bind(PlaceOrder, { path: '/x?rush=1', json: { items: [{}] } }, { route: '/:customerId' })).errors.map(
-      ({ name, in: source }) => `${source} ${name}`,
-    ),
-  ).toEqual(['json items[0].sku', 'route customerId', 'query rush', 'header X-Tenant', 'claim sub']);
-});
-
 it('an initialiser is the default; without one, the option default is', async () => {
   class Page {
     @queryParam(int) size = 20;
@@ -129,32 +122,6 @@ it('an initialiser is the default; without one, the option default is', async ()
   expect((await bind(Page, { path: '/?size=5' })).dto).toEqual({ size: 5, page: 1, sort: ['name'], both: 6 });
 });
 
-it('a value that was not sent has no key, at the root and in a nested dto', async () => {
-  const { dto: bound } = await bind(
-    PlaceOrder,
-    { ...sent, headers: { 'X-Tenant': 't' }, json: { items: [{ sku: 'a' }] } },
-    options,
-  );
-  expect(Object.keys(bound ?? {})).toEqual([
-    'customerId',
-    'tenant',
-    'items',
-    'rush',
-    'userId',
-    'mayDiscount',
-    'kind',
-    'untouched',
-  ]);
-  class Trip {
-    @field(optional(Line)) line?: Line;
-    @field(optional(string)) note?: string;
-  }
-  class Plan {
-    @field(Trip) trip!: Trip;
-  }
-  expect(Object.keys((await bind(Plan, { json: { trip: { note: 'n' } } })).dto?.trip ?? {})).toEqual(['note']);
-});
-
 describe('inheritance', () => {
   class Base {
     @field(int) a!: number;
@@ -162,10 +129,6 @@ describe('inheritance', () => {
   }
   class Derived extends Base {
     @field(int) b!: number;
-  }
-  class Redeclared extends Base {
-    @queryParam(int) override a = undefined as unknown as number;
-    @fromHeader(int, { fallback: false }) override page = 2;
   }
   class Undecorated extends Base {
     c = 3;
@@ -179,27 +142,12 @@ describe('inheritance', () => {
     expect((await bind<typeof Base>(Dto, { json: { a: 1, b: 2, c: 9 }, path: '/?page=5' })).dto).toEqual(value);
   });
 
-  it("a derived class's declaration replaces that of its base, which is not changed", async () => {
-    expect((await bind(Redeclared, { json: { a: 1 }, path: '/?a=7&page=5' })).dto).toEqual({ a: 7, page: 2 });
-    expect((await bind(Redeclared, { json: { a: 1 } })).errors).toMatchObject([{ name: 'a', in: 'query' }]);
-    expect((await bind(Base, { json: { a: 1 } })).dto).toEqual({ a: 1, page: 1 });
-  });
-
   it('a decorated class can extend dto({...}), and the other way round', async () => {
     class Mixed extends dto({ a: int }) {
       @queryParam(int) b!: number;
     }
     expect((await bind(Mixed, { json: { a: 1 }, path: '/?b=2' })).dto).toEqual({ a: 1, b: 2 });
   });
-});
-
-it('the same function value is a decorator and an entry', async () => {
-  const page = queryParam(int, { default: 1 });
-  class A {
-    @page page!: number;
-  }
-  class B extends dto({ page }) {}
-  for (const Dto of [A, B]) expect((await bind(Dto, { path: '/?page=4' })).dto).toEqual({ page: 4 });
 });
 
 it('a type that cannot be bound is refused where it is declared', () => {
@@ -227,69 +175,6 @@ it('a type that cannot be bound is refused where it is declared', () => {
   }).toThrow('not Symbol(n)');
 });
 
-it('a member that is not a field is refused by its name', () => {
-  // The compiler refuses it, too.
-  const page = queryParam(int) as unknown as (value: unknown, context: DecoratorContext) => undefined;
-  const used: readonly [() => unknown, string][] = [
-    [
-      () =>
-        class {
-          @page save(): void {}
-        },
-      'save',
-    ],
-    [
-      () =>
-        class {
-          @page get total(): number {
-            return 1;
-          }
-        },
-      'total',
-    ],
-    [
-      () =>
-        class {
-          @page accessor n = 1;
-        },
-      'n',
-    ],
-    [
-      () => {
-        @page
-        class Order {}
-        return Order;
-      },
-      'Order',
-    ],
-    [() => (page as () => void)(), 'undefined'],
-  ];
-  for (const [make, what] of used)
-    expect(make).toThrow(`queryParam: only public instance properties with a plain name can be bound, not ${what}`);
-});
-
-it('a compiler without decorator metadata is reported, with advice', () => {
-  // The context of esbuild 0.21.0 and of Babel's decorators of version 2023-01.
-  const context = { kind: 'field', name: 'id', static: false, private: false } as ClassFieldDecoratorContext<
-    object,
-    number
-  >;
-  expect(() => {
-    field(int)(undefined, context);
-  }).toThrow(
-    /^field: the decorator of id got no context.metadata: .* Use TypeScript 5.2, .* or dto\(\{\.\.\.\}\), which works everywhere$/,
-  );
-});
-
-it('a property with no readable type is refused by its name', () => {
-  expect(() => {
-    class Wrong {
-      @field(Date) when!: Date;
-    }
-    return bindRequest(Wrong);
-  }).toThrow(/when/);
-});
-
 it.each<[string, (...given: never[]) => Property<unknown>]>([
   ['fromBody', fromBody],
   ['fromForm', fromForm],
@@ -307,4 +192,60 @@ it('a property whose name no header can have needs the name of its header', () =
     'fromHeader: no header can have the name of the property, "größe x"; give it one with the option name',
   );
   expect(() => dto({ 'größe x': fromHeader(string, { name: 'X-Size' }) })).not.toThrow();
+});
+
+describe('dto({...})', () => {
+  it('makes a class that can be extended, with methods, and built by hand', async () => {
+    class Line extends dto({ sku: string, quantity: int }) {
+      get label(): string {
+        return `${this.quantity} x ${this.sku}`;
+      }
+    }
+    const { dto: bound } = await bind(Line, { json: { sku: 'a', quantity: 2 } });
+    expect([bound instanceof Line, bound?.label]).toEqual([true, '2 x a']);
+    expect(Object.assign(new Line(), { sku: 'b', quantity: 1 }).label).toBe('1 x b');
+  });
+
+  it('is inherited: a class of a class binds all of their properties', async () => {
+    class Base extends dto({ a: int, b: queryParam(int, { default: 5 }) }) {}
+    class Derived extends Base {
+      get sum(): number {
+        return this.a + this.b;
+      }
+    }
+    const { dto: bound } = await bind(Derived, { path: '/?a=1' });
+    expect([bound?.sum, bound instanceof Base]).toEqual([6, true]);
+    expect((await bind(Base, { path: '/?a=1' })).dto?.constructor).toBe(Base);
+  });
+});
+
+describe('an entry that is not a type is refused when the class is made, by name', () => {
+  class Plain {
+    when = new Date();
+  }
+
+  it.each<[string, AnyType, string]>([
+    ['a constructor that is no dto', Date, 'Date'],
+    ['a plain class', Plain, 'Plain'],
+    ['a function', (() => 1) as unknown as AnyType, 'value'],
+  ])('when the middleware is made, where a parser or a converter could have been given: %s', (_what, type, name) => {
+    class Meeting extends dto({ fine: int, when: type }) {}
+    expect(() => bindRequest(Meeting)).toThrow(
+      `bindRequest: Meeting.when: ${name} has no declared properties and no static tryParse`,
+    );
+  });
+});
+
+it.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['null', null],
+  ['text', 'sku'],
+  ['a list', [string]],
+  ['a function', () => string],
+])('an invalid shape is refused when it is declared, and the message shows a valid one: %s', (_title, given) => {
+  expect(() => dto(given as never)).toThrow(
+    new TypeError(
+      'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',
+    ),
+  );
 });

@@ -1,9 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import express from 'express';
 import {
   bindRequest,
   bool,
-  dateTime,
   dto,
   field,
   fromClaim,
@@ -12,26 +9,23 @@ import {
   fromQuery,
   hasPermission,
   int,
-  list,
-  openapi,
-  optional,
   queryParam,
   string,
   type DtoClass,
   type PropertyOptions,
-  type Source,
+  dateTime,
+  list,
+  uri,
+  type AnyType,
+  fromForm,
+  nullable,
 } from '../../../lib';
-import { type Sent } from '../../support/ask';
+import type { Sent } from '../../support/ask';
 import { bind, urlEncoded, type Outcome } from '../../support/one-endpoint';
-
-/** The defaults of the query parameters of a dto in the API description. */
-function described(Dto: DtoClass<unknown>): Record<string, unknown> {
-  const app = express().get('/', bindRequest(Dto));
-  const { parameters } = openapi(app, { info: { title: 't', version: '1' } }).paths['/']?.['get'] as {
-    parameters: { name: string; schema: { default?: unknown } }[];
-  };
-  return Object.fromEntries(parameters.map(({ name, schema }) => [name, schema.default]));
-}
+import { inspect } from 'node:util';
+import { z } from 'zod';
+import { randomUUID } from 'node:crypto';
+import { operationOf } from '../../support/described';
 
 describe('names', () => {
   class Renamed extends dto({
@@ -45,51 +39,10 @@ describe('names', () => {
     ['bindFrom names the query parameter', { path: '/?user_name=a' }, 'a'],
     ['jsonPropertyName does not', { path: '/?user-name=a' }, undefined],
     ["the property's own name is not read from the query then", { path: '/?userName=a' }, undefined],
-    ['bindFrom names the form field', { form: [['USER_NAME', 'a']] }, 'a'],
+    ['bindFrom names the form field', { form: 'USER_NAME=a' }, 'a'],
     ['bindFrom names the route parameter', { path: '/a' }, 'a'],
   ])('%s', async (_fact, sent, value) => {
     expect((await bind(Renamed, sent, { ...urlEncoded, route: '/{:user_name}' })).dto?.userName).toBe(value);
-  });
-
-  it('two properties may read the same value', async () => {
-    class Twice extends dto({ text: field(string, { bindFrom: 'v' }), number: field(int, { bindFrom: 'V' }) }) {}
-    expect((await bind(Twice, { path: '/?v=7' })).dto).toEqual({ text: '7', number: 7 });
-  });
-});
-
-describe('dontBind', () => {
-  const everything: readonly [Source, Sent][] = [
-    ['json', { json: { v: 'a' } }],
-    ['form', { form: [['v', 'a']] }],
-    ['route', { path: '/a' }],
-    ['query', { path: '/?v=a' }],
-  ];
-
-  it.each(everything)('%s closes that source and no other', async (closed, sentThere) => {
-    class Closed extends dto({ v: field(string, { dontBind: [closed], required: false }), other: optional(string) }) {}
-    for (const [source, sent] of everything)
-      expect((await bind(Closed, sent, { ...urlEncoded, route: '/{:v}' })).dto?.v).toBe(
-        source === closed ? undefined : 'a',
-      );
-    class Required extends dto({ v: field(string, { dontBind: [closed] }), other: optional(string) }) {}
-    expect((await bind(Required, sentThere, { ...urlEncoded, route: '/{:v}' })).errors).toMatchObject([{ name: 'v' }]);
-  });
-
-  it('closes several, and for a header the ones it falls back to', async () => {
-    class Closed extends dto({
-      v: field(string, { dontBind: ['query', 'route'] }),
-      h: fromHeader(string, { required: false, dontBind: ['json', 'query'] }),
-    }) {}
-    expect(
-      (await bind(Closed, { json: { v: 'json', h: 'json' }, path: '/route?v=query&h=query' }, { route: '/:v' })).dto,
-    ).toEqual({ v: 'json' });
-  });
-});
-
-describe('single sources', () => {
-  it('block JSON, too, for a name that is also a JSON field', async () => {
-    class Page extends dto({ page: queryParam(int, { required: false }), body: string }) {}
-    expect((await bind(Page, { json: { page: 5, body: 'x' } })).dto).toEqual({ body: 'x' });
   });
 });
 
@@ -158,39 +111,12 @@ describe('required, default, initialiser', () => {
     });
   });
 
-  it('a default is no value to fall back on when what was sent is not valid', async () => {
-    class One extends dto({ v: queryParam(int, { default: 7 }), on: queryParam(bool, { required: false }) }) {}
-    expect((await bind(One, { path: '/?v=x&on=1' })).errors.map(({ name }) => name)).toEqual(['v', 'on']);
-  });
-
-  it('a default that can be changed is a copy for each request', async () => {
-    class Tags extends dto({ tags: queryParam(list(string), { default: ['a'] }) }) {}
-    (await bind(Tags)).dto?.tags.push('b');
-    expect((await bind(Tags)).dto?.tags).toEqual(['a']);
-  });
-
   it('an empty value, or null in JSON, keeps the default or the initialiser', async () => {
     class Page extends dto({ size: field(int, { default: 20 }), from: field(int) }) {
       override from = 1;
     }
     expect((await bind(Page, { path: '/?size=&from=' })).dto).toEqual({ size: 20, from: 1 });
     expect((await bind(Page, { json: { size: null, from: null } })).dto).toEqual({ size: 20, from: 1 });
-  });
-
-  it('an initialiser counts more than the option default, also in the API description', async () => {
-    class Both {
-      @queryParam(int, { default: 5 }) page = 6;
-    }
-    expect((await bind(Both)).dto).toEqual({ page: 6 });
-    expect(described(Both)).toEqual({ page: 6 });
-  });
-
-  it('an initialiser that makes another value for each instance is not described', () => {
-    class Page {
-      @queryParam(string) id: string = randomUUID();
-      @queryParam(dateTime) at = new Date();
-    }
-    expect(described(Page)).toEqual({ id: undefined, at: undefined });
   });
 
   it('a permission whose initialiser is no boolean is refused when the middleware is made', () => {
@@ -202,25 +128,108 @@ describe('required, default, initialiser', () => {
       'Asked.mayRead is "no" at first, but hasPermission makes it true or false. Declare it as a boolean',
     );
   });
+});
 
-  it('a property with a setter is bound through it', async () => {
-    class Padded extends dto({ sku: field(string) }) {
-      private own = '';
-      override get sku(): string {
-        return this.own;
+class Tagged extends dto({ tags: list(string) }) {}
+class Price {
+  constructor(readonly amount: unknown) {}
+}
+const anything = { tryParse: () => ({ success: false }) as const };
+
+const ways: readonly [how: string, declare: (type: AnyType, value: unknown) => DtoClass<{ v: unknown }>][] = [
+  ['dto({...})', (type, value) => class extends dto({ v: field(type, { default: value }) }) {}],
+  [
+    'a decorator',
+    (type, value) => {
+      class Decorated {
+        @field(type, { default: value }) v: unknown;
       }
-      override set sku(value: string) {
-        this.own = `${value}!`;
-      }
+      return Decorated;
+    },
+  ],
+];
+
+describe.each(ways)('a default is never shared between requests (%s)', (_how, declare) => {
+  it.each<[what: string, type: AnyType, make: () => unknown, change: (value: never) => unknown]>([
+    ['a URL', uri, () => new URL('https://a.example/'), (url: URL) => (url.host = 'b.example')],
+    ['a Date', dateTime, () => new Date(0), (date: Date) => date.setTime(1)],
+    ['an array', list(list(string)), () => [['a']], (all: string[][]) => all[0]?.push('b')],
+    ['a plain object', anything, () => ({ in: { a: 1 } }), (object: { in: { a: number } }) => (object.in.a = 2)],
+    [
+      'what a function makes',
+      Tagged,
+      () => () => Object.assign(new Tagged(), { tags: ['a'] }),
+      (tagged: Tagged) => tagged.tags.push('b'),
+    ],
+  ])('%s, at the root and in a nested dto', async (_what, type, make, change) => {
+    const One = declare(type, make());
+    class Outer extends dto({ in: One }) {}
+    const values = [
+      async () => (await bind(One, { json: {} })).dto?.v,
+      async () => (await bind(Outer, { json: { in: {} } })).dto?.in.v,
+    ];
+    for (const value of values) {
+      const before = inspect(await value());
+      change((await value()) as never);
+      expect(inspect(await value())).toBe(before);
     }
-    expect((await bind(Padded, { json: { sku: 'a' } })).dto).toMatchObject({ sku: 'a!' });
   });
 
-  it('an initialiser in a class that extends dto({...}) is a default', async () => {
-    class Sorted extends dto({ by: queryParam(string), size: int }) {
-      override by = 'name';
+  it.each<[string, object, string]>([
+    ['an instance of a class', new Price(5), 'Price'],
+    ['one in a list', [1, new Price(5)], 'Price'],
+    ['one in an object', { price: new Price(5) }, 'Price'],
+    ['a dto', new Tagged(), 'Tagged'],
+    ['a Map', new Map(), 'Map'],
+  ])('%s is refused when it is declared', (_what, value, name) => {
+    expect(() => declare(z.any(), value)).toThrow(
+      new RegExp(`v"?: the default has an instance of ${name}, .* pass a function that makes the default`),
+    );
+    expect(() => declare(z.any(), () => value)).not.toThrow();
+  });
+});
+
+/** The defaults of the properties of a body, as the document has them. */
+async function defaultsOf(Dto: AnyType, mediaType = 'application/json'): Promise<Record<string, unknown>> {
+  const { requestBody, schemas } = await operationOf(Dto, { options: { allowFormData: true } });
+  const schema = requestBody?.content[mediaType]?.schema as { $ref?: string };
+  const named = schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
+  const { properties } = named as { properties: Record<string, object> };
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, one]) => ('default' in one ? [[name, one.default]] : [])),
+  );
+}
+
+describe('the default that the document states', () => {
+  it('is the value of an initialiser, unless each instance has another one', async () => {
+    class Order {
+      @field(string) id: string = randomUUID();
+      @field(dateTime) at = new Date();
+      @field(int) quantity = 5;
+      @field(list(string)) tags = ['a'];
+      @field(dateTime, { default: new Date(0) }) from!: Date;
     }
-    expect((await bind(Sorted, { path: '/?size=3' })).dto).toEqual({ by: 'name', size: 3 });
-    expect((await bind(Sorted, { path: '/?size=3&by=date' })).dto).toEqual({ by: 'date', size: 3 });
+    class Made extends dto({ until: field(dateTime, { default: new Date(0) }), by: string }) {
+      override by = randomUUID();
+    }
+    expect(await defaultsOf(Order)).toEqual({ quantity: 5, tags: ['a'], from: '1970-01-01T00:00:00.000Z' });
+    expect(await defaultsOf(Made)).toEqual({ until: '1970-01-01T00:00:00.000Z' });
+  });
+
+  it('is null where an initialiser is null, although the declaration has a default', async () => {
+    class Both {
+      @field(nullable(int), { default: 5 }) a: number | null = null;
+    }
+    expect(await defaultsOf(Both)).toEqual({ a: null });
+  });
+
+  it('is not null where values are text', async () => {
+    class Filter extends dto({ a: field(nullable(int), { default: null }), b: field(nullable(int), { default: 1 }) }) {}
+    expect(await defaultsOf(Filter)).toEqual({ a: null, b: 1 });
+    expect(await defaultsOf(Filter, 'multipart/form-data')).toEqual({ b: 1 });
+    expect(await defaultsOf(dto({ all: fromForm(Filter) }), 'multipart/form-data')).toEqual({ b: 1 });
+    const { parameters } = await operationOf(dto({ q: queryParam(nullable(int), { default: null }) }));
+    expect(parameters).toMatchObject([{ name: 'q', schema: { type: 'integer' } }]);
+    expect(parameters?.[0]?.schema).not.toHaveProperty('default');
   });
 });

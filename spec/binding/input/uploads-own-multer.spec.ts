@@ -1,20 +1,7 @@
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { Keyv } from 'keyv';
+import express, { type ErrorRequestHandler } from 'express';
 import multer from 'multer';
 import { rmSync } from 'node:fs';
-import {
-  bindRequest,
-  dto,
-  file,
-  idempotency,
-  int,
-  list,
-  optional,
-  queryParam,
-  string,
-  type BindingOptions,
-  type Property,
-} from '../../../lib';
+import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../../lib';
 import { held } from '../../../lib/body/stream/holding';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
@@ -30,12 +17,6 @@ afterEach(() => {
 afterAll(() => {
   own.remove();
 });
-
-const valueThatFails = {
-  tryParse: (): never => {
-    throw new Error('no');
-  },
-};
 const photo = (content = 'x'): readonly [string, File] => ['photos', new File([content], 'a.png')];
 const onDisk = (limits?: multer.Options['limits']): BindingOptions => ({
   allowFormData: true,
@@ -87,24 +68,6 @@ describe("a Multer of the application's own", () => {
     expect(during).toBeGreaterThan(10_000);
   });
 
-  it('has limits that are made for each request', async () => {
-    const uploads = multer({
-      storage: multer.diskStorage({ destination: own.path }),
-      limits: ((req: { headers: NodeJS.Dict<string> }) => ({
-        fileSize: Number(req.headers['x-most']),
-      })) as unknown as NonNullable<multer.Options['limits']>,
-    });
-    const statusOf = async (most: string): Promise<number> =>
-      (
-        await bind(
-          Upload,
-          { multipart: [photo('x'.repeat(11))], headers: { 'X-Most': most } },
-          { allowFormData: true, uploads },
-        )
-      ).status;
-    expect([await statusOf('10'), await statusOf('11')]).toEqual([413, 200]);
-  });
-
   const fails = (): never => {
     throw new Error('no');
   };
@@ -133,32 +96,6 @@ describe("a Multer of the application's own", () => {
     const { framework, options, sent = [] } = one;
     const { status } = await bind(Upload, { multipart: sent }, { framework, ...onDisk(), ...options });
     expect(status).toBe(one.status);
-    await own.emptied();
-  });
-
-  it('keeps no file of a request that is refused behind idempotency()', async () => {
-    const app = express().post('/', idempotency({ store: new Keyv() }), bindRequest(Upload, onDisk()), (_req, res) => {
-      res.end();
-    });
-    expect((await ask(app, { key: 'k', multipart: [photo(), ['count', 'x']] })).status).toBe(400);
-    await own.emptied();
-  });
-
-  it.each<[string, Property<unknown>, number]>([
-    ['refuses', queryParam(int), 400],
-    ['fails', queryParam(valueThatFails), 500],
-  ])('keeps no file of a request if a later bindRequest() %s', async (_what, property, expected) => {
-    const app = express().post(
-      '/',
-      bindRequest(Upload, onDisk()) as RequestHandler,
-      bindRequest(dto({ page: property })) as RequestHandler,
-    );
-    const failed: ErrorRequestHandler = (error, _req, res, next) => {
-      if (res.headersSent) next(error);
-      else res.status(500).end();
-    };
-    app.use(failed);
-    expect((await ask(app, { path: '/?page=x', multipart: [photo()] })).status).toBe(expected);
     await own.emptied();
   });
 

@@ -76,49 +76,16 @@ describe('the items of a collection', () => {
     const items = tree(...names)
       .at('t')
       ?.items(location);
-    return items === INVALID ? INVALID : items?.map(([index, item]) => [index, ...item.values]);
+    return items === INVALID ? INVALID : items?.map(([index, item]) => `${index}: ${item.values.join()}`);
   };
 
-  it.each<[string, string[], unknown[][]]>([
-    [
-      'index order',
-      ['t[2]', 't[0]', 't[1]'],
-      [
-        [0, '1'],
-        [1, '2'],
-        [2, '0'],
-      ],
-    ],
-    [
-      'numbers, not text',
-      ['t[4]', 't[1]', 't[04]'],
-      [
-        [1, '1'],
-        [4, '0'],
-        [4, '2'],
-      ],
-    ],
-    [
-      'both spellings',
-      ['t.1', 't[0]'],
-      [
-        [0, '1'],
-        [1, '0'],
-      ],
-    ],
-    [
-      'what has no index next',
-      ['t[]', 't', 't[4]', 't[]', 't[2]'],
-      [
-        [0, '0'],
-        [1, '1'],
-        [2, '4'],
-        [4, '2'],
-        [5, '3'],
-      ],
-    ],
-    ['what is no index left out', ['t[x]', 't[-1]', 't[1.5]', 't[1e0]', 't[ 1]', 't[٣]', 't[0]'], [[0, '6']]],
-    ['up to the limit', ['t[4]'], [[4, '0']]],
+  it.each<[string, string[], string[]]>([
+    ['index order', ['t[2]', 't[0]', 't[1]'], ['0: 1', '1: 2', '2: 0']],
+    ['numbers, not text', ['t[4]', 't[1]', 't[04]'], ['1: 1', '4: 0', '4: 2']],
+    ['both spellings', ['t.1', 't[0]'], ['0: 1', '1: 0']],
+    ['what has no index next', ['t[]', 't', 't[4]', 't[]', 't[2]'], ['0: 0', '1: 1', '2: 4', '4: 2', '5: 3']],
+    ['what is no index left out', ['t[x]', 't[-1]', 't[1.5]', 't[1e0]', 't[ 1]', 't[٣]', 't[0]'], ['0: 6']],
+    ['up to the limit', ['t[4]'], ['4: 0']],
   ])('are in order: %s', (_what, names, items) => {
     expect(itemsOf(...names)).toEqual(items);
   });

@@ -1,11 +1,8 @@
 import express, { type Express, type Request, type Response } from 'express';
-import { Keyv } from 'keyv';
 import {
   bindRequest,
-  configure,
   dto,
   field,
-  idempotency,
   int,
   list,
   long,
@@ -116,45 +113,5 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     ['an object that says it is a dto', { constructor: Line, lineNumber: 1 }],
   ])('leaves to Express %s', async (_what, value) => {
     expect(await written(value, snake, framework)).toBe(JSON.stringify(value));
-  });
-
-  it("without a policy and converters, res.json() is Express's own", async () => {
-    let isOwn: boolean | undefined;
-    expect(
-      await written(line, {}, framework, (res, value) => {
-        isOwn = !Object.hasOwn(res, 'json');
-        res.json(value);
-      }),
-    ).toBe('{"lineNumber":1,"sku":"tea"}');
-    expect(isOwn).toBe(true);
-  });
-
-  it('`responses` come first, for their statuses', async () => {
-    class View extends dto({ lineNumber: int }) {}
-    const options: BindingOptions = { ...snake, responses: { 200: View } };
-    expect(await written(line, options, framework)).toBe('{"line_number":1}');
-    expect(await written(line, options, framework, (res, value) => res.status(202).json(value))).toBe(
-      '{"line_number":1,"SKU":"tea"}',
-    );
-  });
-
-  it('writes it into the script of res.jsonp(), too', async () => {
-    expect(await written(line, snake, framework, (res, value) => res.jsonp(value))).toContain(
-      'f({"line_number":1,"SKU":"tea"})',
-    );
-  });
-
-  it('reads and writes alike: a bound value is written as it was sent, and replayed', async () => {
-    const { bindRequest: binds } = configure({ binding: snake });
-    const app = framework().post(
-      '/',
-      idempotency({ store: new Keyv() }),
-      binds(Order),
-      (req: Request, res: Response) => {
-        res.json(req.dto);
-      },
-    );
-    const body = '{"order_id":9007199254740993,"all_lines":[{"line_number":1,"SKU":"tea"}],"note":"n"}';
-    for (let time = 0; time < 2; time++) expect((await ask(app, { key: 'k', json: body })).text).toBe(body);
   });
 });

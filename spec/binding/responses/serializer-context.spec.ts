@@ -1,32 +1,27 @@
 import BigNumber from 'bignumber.js';
-import express from 'express';
+import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
 import {
   bindRequest,
-  configure,
   dateTime,
   decimal,
   dto,
   field,
-  fromBody,
-  fromClaim,
-  hasPermission,
   int,
   list,
   long,
   optional,
-  plainText,
   Problem,
   serializerContext,
   string,
   timeSpan,
   type AnyType,
   type BindingOptions,
-  type Infer,
   type SerializerTypes,
+  configure,
+  generatedContexts,
 } from '../../../lib';
 import { ask } from '../../support/ask';
-import { bind } from '../../support/one-endpoint';
 
 class Line extends dto({ skuCode: string, unitPrice: decimal }) {}
 class Order extends dto({ orderId: long, lines: list(Line), note: optional(string) }) {}
@@ -84,39 +79,6 @@ describe('read', () => {
     ]);
   });
 
-  it.each<[string, AnyType, string]>([
-    ['the whole body', dto({ order: fromBody(Line) }), 'order: fromBody binds only at the root of a request'],
-    ['a claim of the items', list(dto({ sub: fromClaim(string) })), 'sub: fromClaim binds only'],
-    [
-      'a text',
-      dto({ text: plainText() }),
-      'bind(Dto, { body, headers, claims, … }) binds such a dto without a request',
-    ],
-  ])('refuses to read a dto of which a part is not in the JSON: %s', async (_what, request, message) => {
-    const context = serializerContext({ request });
-    await expect(context.read('{"sku":"a"}')).rejects.toThrow(message);
-    await expect(context.read('{"sku":"a"}')).rejects.toThrow(TypeError);
-  });
-
-  it('an endpoint takes a context of such a dto', async () => {
-    class Mine extends dto({ sku: string, sub: fromClaim(string) }) {}
-    const options = { serializerContext: serializerContext({ request: Mine }), user: { sub: 'u' } };
-    expect((await bind(Mine, { json: { sku: 'a' } }, options)).dto).toEqual({ sku: 'a', sub: 'u' });
-  });
-
-  it.each(['', '{', '[1,]', '{"a":1}x'])('refuses what is no JSON: %s', async text => {
-    const { code, message } = await refusal(orders.read(text));
-    expect([code, message.slice(0, 28), message.length < 300]).toEqual([
-      'body-malformed',
-      'The text is not valid JSON: ',
-      true,
-    ]);
-  });
-
-  it.each(['null', '[]', '1', '"x"'])('refuses %s where an object is expected', async text => {
-    expect((await refusal(orders.read(text))).errors).toMatchObject([{ name: '', in: 'json', pointer: '' }]);
-  });
-
   it.each<[string, AnyType, string, unknown]>([
     ['a list', list(int), '[1,2]', [1, 2]],
     ['a scalar', long, '9007199254740993', 9007199254740993n],
@@ -125,53 +87,12 @@ describe('read', () => {
   ])('reads %s', async (_what, request, text, value) => {
     expect(await serializerContext({ request }).read(text)).toEqual(value);
   });
-
-  it.each([
-    [Buffer.from('1'), 'an instance of Buffer.'],
-    [{ n: 1 }, 'an object with n.'],
-  ])('says that it takes text: %j', async (given, what) => {
-    await expect(serializerContext({ request: long }).read(given as unknown as string)).rejects.toThrow(
-      new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${what}`),
-    );
-  });
-
-  it('has the limits of the application, and quotes values only if that does', async () => {
-    const application = configure({ binding: { limits: { items: 2 }, quoteValues: false } });
-    const numbers = application.serializerContext({ request: list(int) });
-    expect(await numbers.read('[1,2]')).toEqual([1, 2]);
-    expect((await refusal(numbers.read('[1,2,3]'))).errors).toMatchObject([
-      { detail: 'There are 3 items; 2 are allowed.' },
-    ]);
-    expect((await refusal(numbers.read('["secret"]'))).errors).toMatchObject([
-      { detail: 'The value is not a whole number from -2147483648 to 2147483647.' },
-    ]);
-  });
-
-  it('never takes a claim or a permission from the JSON', async () => {
-    class Guarded extends dto({
-      sku: string,
-      tenant: fromClaim(string, { required: false, fallback: false }),
-      may: hasPermission('orders:write', { required: false }),
-    }) {}
-    const read = async (): Promise<object> =>
-      serializerContext({ request: Guarded }).read('{"sku":"a","tenant":"theirs","may":true}');
-    const { tenant, may } = (await read().catch(() => ({}))) as Partial<Infer<typeof Guarded>>;
-    expect([tenant, may === true]).toEqual([undefined, false]);
-  });
 });
 
 describe('write', () => {
   it('writes the declared properties under their JSON names, exactly', () => {
     expect(orders.write(201, view)).toBe(written);
     expect(orders.write(409, { because: 'é"', more: 1 })).toBe('{"because":"é\\""}');
-  });
-
-  it('text that it has written can be read', async () => {
-    const both = serializerContext({ request: Order, responses: { 200: Order } });
-    const order = await both.read(
-      '{"orderId":9007199254740993,"lines":[{"skuCode":"a","unitPrice":1e-20}],"note":"n"}',
-    );
-    expect(await both.read(both.write(200, order))).toEqual(order);
   });
 });
 
@@ -208,49 +129,6 @@ describe('an endpoint that names a context', () => {
     );
   });
 
-  it('has the policy of the context, not that of other options', async () => {
-    expect(await post({ serializerContext: orders, propertyNamingPolicy: 'PascalCase' }, json)).toBe(`201 ${written}`);
-    expect(
-      await post(
-        { serializerContext: orders },
-        json,
-        Order,
-        configure({ binding: { propertyNamingPolicy: 'PascalCase' } }).bindRequest,
-      ),
-    ).toBe(`201 ${written}`);
-  });
-
-  it('has its own options where the context has none', async () => {
-    const plain = serializerContext({ request: Order, responses: { 201: OrderView } });
-    expect(await post({ serializerContext: plain, propertyNamingPolicy: 'snake_case' }, json)).toBe(`201 ${written}`);
-    expect(
-      await post(
-        { serializerContext: plain, propertyNamingPolicy: 'snake_case', responses: { 409: Refusal } },
-        refused,
-      ),
-    ).toBe('409 {"because":"sold out"}');
-    expect(await post({ serializerContext: plain, propertyNamingPolicy: 'snake_case' }, refused)).toBe(
-      '409 {"because":"sold out","secret":"x"}',
-    );
-  });
-
-  it('has its own options before those of the application that the context was made with', async () => {
-    const shop = configure({ binding: { propertyNamingPolicy: 'snake_case' } });
-    const plain = shop.serializerContext({ request: Order, responses: { 201: OrderView } });
-    expect(await post({ serializerContext: plain }, json)).toBe(`201 ${written}`);
-    expect(plain.write(201, view)).toBe(written);
-    expect(await post({ serializerContext: plain, propertyNamingPolicy: 'camelCase' }, json)).toMatch(/^400 /);
-    const own = shop.serializerContext({ responses: { 201: OrderView }, propertyNamingPolicy: 'camelCase' });
-    expect(own.write(201, view)).toContain('"orderId":');
-  });
-
-  it('replaces a response of the context', async () => {
-    class Total extends dto({ total: decimal }) {}
-    expect(await post({ serializerContext: orders, responses: { 201: Total } }, json)).toBe(
-      '201 {"total":0.1000000000000000055}',
-    );
-  });
-
   it('of another request type is refused when the middleware is made', () => {
     expect(() => bindRequest(Line, { serializerContext: orders })).toThrow(
       new TypeError(
@@ -268,30 +146,6 @@ describe('an endpoint that names a context', () => {
       bindRequest(Line, { serializerContext: serializerContext({ responses: { 200: Line } }) }),
     ).not.toThrow();
   });
-
-  it('of another copy of the package reads and writes as its own', async () => {
-    let copy: typeof import('../../../lib') | undefined;
-    jest.isolateModules(() => {
-      copy = jest.requireActual('../../../lib');
-    });
-    const foreign = copy?.serializerContext({
-      request: Order,
-      responses: { 200: Order },
-      propertyNamingPolicy: 'snake_case',
-    });
-    expect(foreign).not.toBeInstanceOf(orders.constructor);
-    const app = express().post('/', bindRequest(Order, { serializerContext: foreign as typeof orders }), (req, res) => {
-      res.json(req.dto);
-    });
-    const { status, text } = await ask(app, { json });
-    expect([status, text]).toEqual([200, json]);
-  });
-
-  it('that is not a context is refused when the middleware is made', () => {
-    expect(() => bindRequest(Order, { serializerContext: { types: {} } as unknown as typeof orders })).toThrow(
-      'serializerContext must be a result of serializerContext()',
-    );
-  });
 });
 
 describe('a mistake is found when the context is made', () => {
@@ -301,28 +155,50 @@ describe('a mistake is found when the context is made', () => {
   class Holder extends dto({ list: list(Undeclared) }) {}
   class Twice extends dto({ a: string, b: field(string, { jsonPropertyName: 'a' }) }) {}
 
-  it.each<[string, SerializerTypes, string]>([
-    ['a request that cannot be read', { request: Holder }, 'Holder.list: Undeclared has no declared properties'],
-    [
-      'a response that cannot be written',
-      { responses: { 200: Holder } },
-      'responses[200]: Holder.list: Undeclared has no declared properties',
-    ],
-    ['two properties of one JSON name', { request: Twice }, 'Twice.a and Twice.b have the same JSON name, "a".'],
-    ['a status that is none', { responses: { 20: Line } }, 'responses must be an object of types by status'],
-    [
-      'an option that is none',
-      { naming: 'snake_case' } as SerializerTypes,
-      'serializerContext: there is no option "naming"',
-    ],
-    [
-      'a policy that is none',
-      { propertyNamingPolicy: 'snake' } as unknown as SerializerTypes,
-      'propertyNamingPolicy must be',
-    ],
-    ['a converter that is none', { converters: [{}] } as unknown as SerializerTypes, 'converters must be'],
-  ])('%s', (_what, types, message) => {
+  it.each<[string, SerializerTypes]>([
+    ['Holder.list: Undeclared has no declared properties', { request: Holder }],
+    ['responses[200]: Holder.list: Undeclared has no declared properties', { responses: { 200: Holder } }],
+    ['Twice.a and Twice.b have the same JSON name, "a".', { request: Twice }],
+    ['responses must be an object of types by status', { responses: { 20: Line } }],
+    ['serializerContext: there is no option "naming"', { naming: 'snake_case' } as SerializerTypes],
+    ['propertyNamingPolicy must be', { propertyNamingPolicy: 'snake' } as unknown as SerializerTypes],
+    ['converters must be', { converters: [{}] } as unknown as SerializerTypes],
+  ])('%s', (message, types) => {
     expect(() => serializerContext(types)).toThrow(TypeError);
     expect(() => serializerContext(types)).toThrow(message);
   });
+});
+
+class Place extends dto({ itemCount: int }) {}
+class View extends dto({ itemCount: int }) {}
+
+const snake: BindingOptions = { propertyNamingPolicy: 'snake_case' };
+
+it('an endpoint that names no context uses the one of its dto', async () => {
+  const registerContexts = generatedContexts([
+    serializerContext({ request: View }),
+    serializerContext({ request: Place, responses: { 200: View } }),
+  ]);
+  const app = express().post(
+    '/',
+    configure({ binding: registerContexts(snake) }).bindRequest(Place),
+    (req: Request, res: Response) => {
+      const { itemCount } = req.dto as Place;
+      res.json({ itemCount, passwordHash: 'secret' });
+    },
+  );
+  expect((await ask(app, { json: { item_count: 1 } })).text).toBe('{"item_count":1}');
+});
+
+it('contexts of several projects are registered one after the other, and do not change the options', () => {
+  const orders = generatedContexts([serializerContext({ request: Place })]);
+  const views = generatedContexts([serializerContext({ request: View })]);
+  const { contexts, propertyNamingPolicy } = views(orders(snake));
+  expect([contexts?.length, propertyNamingPolicy, snake.contexts]).toEqual([2, 'snake_case', undefined]);
+});
+
+it('contexts that are none are refused', () => {
+  expect(() => bindRequest(Place, { contexts: [{}] } as unknown as BindingOptions)).toThrow(
+    'contexts must be an array of serializer contexts',
+  );
 });

@@ -13,7 +13,7 @@ import {
   optional,
   string,
 } from '../../../lib';
-import { ask, toWire, type Sent } from '../../support/ask';
+import { ask, toWire } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
 it('a header that is sent twice is not a scalar, though node keeps only the first of some', async () => {
@@ -43,46 +43,6 @@ it('a header that a middleware has set is the text that it has set', async () =>
     next();
   };
   expect((await bind(Named, {}, { before: [set] })).dto).toEqual({ name: '\u20ac \xc3\xbc' });
-});
-
-const elsewhere: readonly [string, Sent][] = [
-  ['the JSON body', { json: { tenant: 'x' } }],
-  ['the query', { path: '/?tenant=x' }],
-  ['the query under the header name', { path: '/?X-Tenant=x' }],
-  ['the route', { path: '/x' }],
-  ['a form', { form: [['tenant', 'x']] }],
-];
-
-describe('a required header', () => {
-  class Required extends dto({ tenant: fromHeader(string, { name: 'X-Tenant' }) }) {}
-
-  it.each(elsewhere)('does not come from %s', async (_source, sent) => {
-    const { status, errors } = await bind(Required, sent, { route: '/{:tenant}', allowFormData: { urlEncoded: true } });
-    expect({ status, errors }).toEqual({
-      status: 400,
-      errors: [{ name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' }],
-    });
-  });
-});
-
-describe('a header that is not required', () => {
-  class Optional extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', required: false }) }) {}
-  class NoFallback extends dto({
-    tenant: fromHeader(string, { name: 'X-Tenant', required: false, fallback: false }),
-  }) {}
-  const options = { route: '/{:tenant}', allowFormData: { urlEncoded: true } } as const;
-
-  it.each(elsewhere.filter(([source]) => source !== 'the query under the header name'))(
-    "comes from %s, under the property's name, when it is missing",
-    async (_source, sent) => {
-      expect((await bind(Optional, sent, options)).dto).toEqual({ tenant: 'x' });
-      expect((await bind(Optional, { ...sent, headers: { 'X-Tenant': 'h' } }, options)).dto).toEqual({ tenant: 'h' });
-    },
-  );
-
-  it.each(elsewhere)('with fallback: false does not come from %s', async (_source, sent) => {
-    expect((await bind(NoFallback, sent, options)).dto).toEqual({});
-  });
 });
 
 describe('a header that announces a multipart form is read as it was sent', () => {
@@ -122,14 +82,6 @@ describe('a header that announces a multipart form is read as it was sent', () =
     });
     expect(single).toBeUndefined();
   });
-
-  it('but not where an earlier middleware has deleted it', async () => {
-    const remove: RequestHandler = (req, _res, next) => {
-      delete req.headers['content-length'];
-      next();
-    };
-    expect((await bind(Upload, { multipart }, { ...options, before: [remove] })).dto?.size).toBeUndefined();
-  });
 });
 
 describe('headers that an earlier middleware has changed', () => {
@@ -163,15 +115,5 @@ describe('headers that an earlier middleware has changed', () => {
     ],
   ])('%s', async (_what, change, value) => {
     expect((await behind(change)).dto).toEqual(value);
-  });
-
-  it('deleted', async () => {
-    expect(
-      (
-        await behind(current => {
-          delete current['x-tags'];
-        })
-      ).errors,
-    ).toEqual([{ name: 'X-Tags', in: 'header', detail: 'This header is missing from the request.' }]);
   });
 });

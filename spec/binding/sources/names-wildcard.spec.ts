@@ -1,21 +1,7 @@
 import express, { type Express } from 'express';
 import { z } from 'zod';
-import {
-  dto,
-  field,
-  guid,
-  int,
-  list,
-  optional,
-  problemDetails,
-  routeParam,
-  routeValue,
-  string,
-  type AnyType,
-  type ParseResult,
-} from '../../../lib';
+import { dto, int, list, routeParam, string, type AnyType, type ParseResult } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { ask } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
 const [, [, express4 = express]] = expressVersions as [unknown, readonly [string, () => Express]];
@@ -65,28 +51,6 @@ describe('a wildcard of Express 5', () => {
     ]);
     expect(await reading(z.literal('x'), 'a/b')).toMatchObject([{ name, in: 'route' }]);
   });
-
-  it('is read without a dto in the same way', async () => {
-    const app = express().get(route, (req, res) => {
-      res.json([
-        routeValue(req, name, string),
-        routeValue(req, name, list(string)),
-        routeValue(req, name, optional(guid), { required: false }) ?? null,
-      ]);
-    });
-    app.use(problemDetails());
-    expect(JSON.parse((await ask(app, { method: 'GET', path: '/files/a/b' })).text)).toEqual(['a/b', ['a', 'b'], null]);
-  });
-
-  it('has the place of the route in the order of sources', async () => {
-    class File extends dto({ at: field(string, { bindFrom: name }) }) {}
-    expect((await bind(File, { json: { at: 'json' }, path: '/files/a/b' }, { route })).dto).toEqual({
-      at: 'a/b',
-    });
-    expect((await bind(File, { json: { at: 'json' }, path: `/files/a/b?${name}=query` }, { route })).dto).toEqual({
-      at: 'query',
-    });
-  });
 });
 
 it('a wildcard of Express 4 is text, under its number', async () => {
@@ -95,26 +59,9 @@ it('a wildcard of Express 4 is text, under its number', async () => {
   expect((await bind(File, { method: 'GET', path: '/files/a/b' }, at)).dto).toEqual({ at: 'a/b' });
 });
 
-it('another parameter is one text, in a list too', async () => {
-  class Ids extends dto({ ids: routeParam(list(string)) }) {}
-  for (const [, framework] of expressVersions)
-    expect((await bind(Ids, { path: '/a,b%2Fc' }, { framework, route: '/:ids' })).dto).toEqual({ ids: ['a', 'b/c'] });
-});
-
 it.each(expressVersions)('a group of a regular expression is one text: %s', async (_name, framework) => {
   class Ids extends dto({ ids: routeParam(list(string), { bindFrom: '0' }) }) {}
   expect((await bind(Ids, { path: '/v/a,b/c' }, { framework, route: /^\/v\/(.*)$/ })).dto).toEqual({
     ids: ['a', 'b/c'],
   });
-});
-
-it('more segments than a collection may have items are refused', async () => {
-  for (const type of [list(string), z.array(z.string())]) {
-    class File extends dto({ path: routeParam<AnyType>(type) }) {}
-    const options = { route: '/*path', limits: { items: 3 } };
-    expect([
-      (await bind(File, { path: '/a/b/c' }, options)).status,
-      (await bind(File, { path: '/a/b/c/d' }, options)).errors,
-    ]).toMatchObject([200, [{ name: 'path', in: 'route' }]]);
-  }
 });

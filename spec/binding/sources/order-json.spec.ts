@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import {
   dto,
-  field,
   fromBody,
   int,
   list,
@@ -28,10 +27,6 @@ describe('a JSON body', () => {
     'application/vnd.shop.v1+json;charset="UTF-8"',
   ])('is %s', async type => {
     expect((await bind(Item, { json: ITEM, headers: { 'Content-Type': type } })).dto).toEqual(ITEM);
-  });
-
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])('binds with %s', async method => {
-    expect((await bind(Item, { json: ITEM, method })).dto).toEqual(ITEM);
   });
 
   it('may begin with a byte order mark', async () => {
@@ -68,46 +63,6 @@ describe('a JSON body', () => {
     ]);
     expect((await bind(Exact, { json: '{"a":1,"other":1,"other":1}' })).dto).toEqual({ a: 1 });
   });
-
-  it('gives the same name once, like any JSON parser, with a type that keeps digits or without', async () => {
-    expect((await bind(Item, { json: '{"sku":"a","quantity":1,"quantity":2}' })).dto).toEqual({
-      sku: 'a',
-      quantity: 2,
-    });
-  });
-});
-
-describe('jsonRequired', () => {
-  class Versioned extends dto({ version: field(int, { jsonRequired: true }), note: optional(string) }) {}
-
-  it.each<[string, Sent]>([
-    ['an object without it', { json: {} }],
-    ['null', { json: 'null' }],
-    ['an empty body', { json: '' }],
-    ['no body', {}],
-  ])('asks for the value in the JSON body: %s is refused, whatever the query says', async (_what, sent) => {
-    const { status, errors } = await bind(Versioned, { ...sent, path: '/?version=2' });
-    expect({ status, errors }).toEqual({
-      status: 400,
-      errors: [{ name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' }],
-    });
-  });
-
-  it('says so once, where the value is nowhere else either', async () => {
-    expect((await bind(Versioned, { json: {} })).errors).toEqual([
-      { name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' },
-    ]);
-    expect((await bind(Versioned, { json: '[]' })).errors.map(({ pointer }) => pointer)).toEqual(['']);
-  });
-
-  it('leaves the order of the sources as it is', async () => {
-    expect((await bind(Versioned, { json: { version: 1 }, path: '/?version=2' })).dto).toEqual({ version: 2 });
-  });
-
-  it('without it, a required value may come from anywhere while a JSON body is used', async () => {
-    class Plain extends dto({ version: int, note: optional(string) }) {}
-    expect((await bind(Plain, { json: { note: 'x' }, path: '/?version=2' })).dto).toEqual({ version: 2, note: 'x' });
-  });
 });
 
 describe('list(Dto) at the root', () => {
@@ -123,16 +78,6 @@ describe('list(Dto) at the root', () => {
     ]);
   });
 
-  it('binds from no other source', async () => {
-    expect(
-      (await bind(Items, { path: '/?items=1&=1', form: [['items', '[]']] }, { allowFormData: { urlEncoded: true } }))
-        .status,
-    ).toBe(415);
-    expect(
-      (await bind(Items, { json: [], path: `/?items=${encodeURIComponent(JSON.stringify([ITEM]))}` })).dto,
-    ).toEqual([]);
-  });
-
   it.each<[string, Sent]>([
     ['a GET without a body', { method: 'GET' }],
     ['no body', {}],
@@ -142,10 +87,6 @@ describe('list(Dto) at the root', () => {
     expect((await bind(Items, sent)).errors).toEqual([
       { name: '', in: 'json', pointer: '', detail: 'A JSON body is required.' },
     ]);
-  });
-
-  it('takes scalars too', async () => {
-    expect((await bind(list(int), { json: [1, 2] })).dto).toEqual([1, 2]);
   });
 });
 
@@ -175,41 +116,6 @@ describe.each<[string, AnyType, unknown]>([
 });
 
 describe('fromBody', () => {
-  class Update extends dto({ id: field(int), item: fromBody(Item), sku: optional(string) }) {}
-
-  it('takes the whole body; the other properties bind from other sources, never from a JSON field', async () => {
-    const { dto: bound } = await bind(Update, { json: { ...ITEM, id: 1 }, path: '/7' }, { route: '/:id' });
-    expect(bound).toEqual({ id: 7, item: ITEM });
-    expect(bound?.item).toBeInstanceOf(Item);
-  });
-
-  it('binds from no other source', async () => {
-    expect(
-      (await bind(Update, { path: `/7?item=${encodeURIComponent(JSON.stringify(ITEM))}` }, { route: '/:id' })).errors,
-    ).toMatchObject([{ in: 'json', pointer: '', detail: 'A JSON body is required.' }]);
-  });
-
-  it('reports failures under the name in the body', async () => {
-    expect(
-      (await bind(Update, { json: { sku: 1 }, path: '/7' }, { route: '/:id' })).errors.map(({ name, pointer }) => [
-        name,
-        pointer,
-      ]),
-    ).toEqual([
-      ['sku', '/sku'],
-      ['quantity', '/quantity'],
-    ]);
-  });
-
-  it.each<[string, AnyType, unknown]>([
-    ['a list', list(Item), [ITEM]],
-    ['an int', int, 5],
-    ['text', string, '"x"'],
-  ])('takes %s', async (_what, type, json) => {
-    class Whole extends dto({ all: fromBody(type) }) {}
-    expect((await bind(Whole, { json })).dto).toEqual({ all: json === '"x"' ? 'x' : json });
-  });
-
   it.each<[string, AnyType, string, unknown]>([
     ['nullable', nullable(Item), 'null', { all: null }],
     ['optional', optional(Item), 'null', {}],

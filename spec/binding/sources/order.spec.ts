@@ -17,7 +17,7 @@ const adding: Record<string, (to: Adding) => void> = {
     to.sent = { ...to.sent, json: { v: 'json' } };
   },
   form: to => {
-    to.sent = { ...to.sent, form: [['v', 'form']] };
+    to.sent = { ...to.sent, form: 'v=form' };
   },
   route: to => {
     to.path = '/route';
@@ -93,25 +93,6 @@ it.each(pairs)('%s: %s is overwritten by %s', async (kind, earlier, later) => {
   expect(await send(kind, [earlier, later])).toBe(later);
 });
 
-describe.each(expressVersions)('with everything sent at once, %s', (_name, framework) => {
-  it.each([
-    ['field', 'json', 'query'],
-    ['field', 'form', 'query'],
-    ['claim', 'json', 'claim'],
-    ['header', 'json', 'header'],
-    ['cookie', 'form', 'cookie'],
-  ] as const)('a %s and a %s body: the %s wins', async (kind, body, winner) => {
-    expect(await send(kind, [body, 'route', 'query', 'claim', 'header', 'cookie'], framework)).toBe(winner);
-  });
-});
-
-it('the route wins over the JSON body', async () => {
-  class Order extends dto({ customerId: string }) {}
-  expect((await bind(Order, { path: '/42', json: { customerId: '7' } }, { route: '/:customerId' })).dto).toEqual({
-    customerId: '42',
-  });
-});
-
 it('a permission wins over everything', async () => {
   class May extends dto({ v: hasPermission('x', optionally), other: field(bool, optionally) }) {}
   const sent: Sent = { path: '/true?v=true&other=true', json: { v: true }, headers: { V: 'true', Cookie: 'v=true' } };
@@ -126,12 +107,4 @@ it('a later value that cannot be read is a failure, not a reason to keep the ear
   expect((await bind(Flag, { path: '/?v=x', json: { v: true } })).errors).toEqual([
     { name: 'v', in: 'query', detail: 'The value "x" is not true or false.' },
   ]);
-});
-
-it('a later list replaces an earlier one as a whole', async () => {
-  class Tags extends dto({ v: field(string), w: field(string, { default: 'd' }) }) {}
-  expect((await bind(Tags, { path: '/?v=a&v=b', json: { v: 'json', w: 'json' } })).dto).toEqual({
-    v: 'a,b',
-    w: 'json',
-  });
 });

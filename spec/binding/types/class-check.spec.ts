@@ -68,26 +68,6 @@ describe('a nested dto', () => {
     ]);
   });
 
-  it('in JSON text of a form has JSON names', async () => {
-    const form = [
-      ['name', 'x'],
-      ['stays', JSON.stringify({ from: second, until: first })],
-    ] as const;
-    expect(await failuresOf(Trip, { form, headers: { 'X-Tenant': 't' } })).toEqual([
-      { ...LATE, in: 'form', name: 'stays[0].until', pointer: '/0/until' },
-    ]);
-  });
-
-  it('keeps the one around it from being checked, also if it is in text', async () => {
-    class Outer extends dto({ trip: fromForm(dto({ stay: Stay })) }) {
-      static check(_outer: Outer, fail: Fail<Outer>): void {
-        fail('trip', 'never called');
-      }
-    }
-    const form = [['stay', JSON.stringify({ from: second, until: first })]] as const;
-    expect(await failuresOf(Outer, { form })).toEqual([expect.objectContaining(LATE)]);
-  });
-
   it('that takes a whole source has the names of that', async () => {
     expect(await failuresOf(FromForm, { form: `from=${second}&end=${first}` })).toEqual([
       { ...LATE, in: 'form', name: 'end' },

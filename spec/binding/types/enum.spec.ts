@@ -1,4 +1,4 @@
-import { dto, enumOf, list, long, optional } from '../../../lib';
+import { dto, enumOf, list, optional } from '../../../lib';
 import { bind } from '../../support/one-endpoint';
 
 enum Level {
@@ -80,27 +80,6 @@ it.each<[Name, unknown]>([
   expect(bound?.[name]).toBeUndefined();
 });
 
-it.each([
-  ['2.50', 2.5],
-  ['25e-1', 2.5],
-  ['1e-7', 1e-7],
-  ['0.00000010', 1e-7],
-  ['1e21', 1e21],
-  ['5.0', 5],
-])(
-  'the number %s in JSON is the same value whether or not other properties need exact numbers',
-  async (sent, value) => {
-    const number = enumOf({ Half: 2.5, Small: 1e-7, Large: 1e21, Whole: 5 });
-    class Alone extends dto({ v: number }) {}
-    class Beside extends dto({ v: number, exact: optional(long) }) {}
-    const json = `{"v":${sent}}`;
-    expect([(await bind(Alone, { json })).dto, (await bind(Beside, { json })).dto]).toEqual([
-      { v: value },
-      { v: value },
-    ]);
-  },
-);
-
 it('a failure names at most ten members', async () => {
   class Many extends dto({
     one: enumOf(Array.from({ length: 12 }, (_, index) => `m${index}`)),
@@ -139,19 +118,6 @@ it.each<[string, readonly unknown[], string]>([
   },
 );
 
-it.each([
-  ['2XL', 'xxl'],
-  ['2xl', 'xxl'],
-  ['xxl', 'xxl'],
-  ['s', 's'],
-  ['3', 'three'],
-  ['three', 'three'],
-])('a member may have a name that begins with a digit, or is a number: %s', async (text, value) => {
-  class Sized extends dto({ v: enumOf({ S: 's', '2XL': 'xxl', 3: 'three' }) }) {}
-  expect((await bind(Sized, { method: 'GET', path: `/?v=${text}` })).dto).toEqual({ v: value });
-  expect((await bind(Sized, { json: { v: text } })).dto).toEqual({ v: value });
-});
-
 it('the reverse names of a numeric enum are not members', async () => {
   enum Mixed {
     Zero,
@@ -170,19 +136,4 @@ it('the reverse names of a numeric enum are not members', async () => {
     expect((await read(text)).errors).toEqual([
       { name: 'v', in: 'query', detail: `The value "${text}" is not one of Zero, Half, Text.` },
     ]);
-});
-
-describe('values that begin or end with blanks', () => {
-  class Padded extends dto({ v: enumOf([' a ', 'b', 'b ']) }) {}
-
-  it.each<[string, string]>([
-    [' a ', ' a '],
-    [' A ', ' a '],
-    ['b', 'b'],
-    ['b ', 'b '],
-    [' b', 'b'],
-  ])('%j is read as %j, in JSON and in a query', async (text, value) => {
-    expect((await bind(Padded, { json: { v: text } })).dto).toEqual({ v: value });
-    expect((await bind(Padded, { method: 'GET', path: `/?v=${encodeURIComponent(text)}` })).dto).toEqual({ v: value });
-  });
 });

@@ -103,13 +103,6 @@ it.each(['1', '1.2.3.4.5', '1.', '.1', '1.-2', '1.2147483648', 'v1.2', '1.2-beta
   },
 );
 
-it('empty text counts as a missing value, which is a failure where a value is required', async () => {
-  class Required extends dto({ guid: queryParam(guid), uri: queryParam(uri), version: queryParam(version) }) {}
-  const sent = { method: 'GET', path: '/?guid=&uri=&version=' };
-  expect((await bind(Ids, sent)).dto).toEqual({});
-  expect((await bind(Required, sent)).errors.map(({ name }) => name)).toEqual(['guid', 'uri', 'version']);
-});
-
 it('all are text in JSON, and nothing else', async () => {
   class Json extends dto({ guid, uri, version }) {}
   expect((await bind(Json, { json: { guid: CANONICAL, uri: 'https://x.example/y', version: '1.2' } })).dto).toEqual({

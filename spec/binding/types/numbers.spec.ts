@@ -1,5 +1,3 @@
-import { BigNumber } from 'bignumber.js';
-import express from 'express';
 import { decimal, double, dto, int, long, optional, queryParam } from '../../../lib';
 import { bind } from '../../support/one-endpoint';
 
@@ -129,34 +127,6 @@ describe('a number in a JSON body', () => {
     expect(bound?.[name]).toBe(value);
   });
 
-  it.each(['0.1000000000000000055', '"0.1000000000000000055"', '12345678901234567890.5'])(
-    'decimal holds %s as it was written',
-    async json => {
-      const { dto: bound } = await bind(JsonNumbers, { json: `{"decimal":${json}}` });
-      expect(bound?.decimal?.toFixed()).toBe(json.replaceAll('"', ''));
-    },
-  );
-
-  it.each([
-    '0',
-    '-0',
-    '7',
-    '-3',
-    '12.50',
-    '0.99',
-    '-0.1',
-    '1e5',
-    '1e14',
-    '1e-7',
-    '123456789.012345',
-    '99999999999999.5',
-  ])('decimal reads %s as bignumber.js does, also if an earlier parser has read it', async json => {
-    const sent = { json: `{"decimal":${json}}` };
-    const [own, parsed] = [await bind(JsonNumbers, sent), await bind(JsonNumbers, sent, { before: [express.json()] })];
-    const read = new BigNumber(json).toObject();
-    expect([own.dto?.decimal?.toObject(), parsed.dto?.decimal?.toObject()]).toEqual([read, read]);
-  });
-
   it.each<[Name, string]>([
     ['int', '"42"'],
     ['int', '1.5'],
@@ -178,29 +148,5 @@ describe('a number in a JSON body', () => {
   ])('%s refuses %s', async (name, json) => {
     const { status, errors } = await bind(JsonNumbers, { json: `{"${name}":${json}}` });
     expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name, in: 'json', pointer: `/${name}` }] });
-  });
-
-  it('int does not read as zero what is too small for a decimal', async () => {
-    expect((await bind(JsonNumbers, { json: '{"int":1e-99999999999}' })).errors).toMatchObject([{ name: 'int' }]);
-  });
-
-  it.each(['5.0', '1e2', '5.5', '-0', '2147483648'])(
-    'int reads %s alike with and without a type beside it that keeps digits',
-    async json => {
-      class Alone extends dto({ int }) {}
-      const [alone, beside] = [
-        await bind(Alone, { json: `{"int":${json}}` }),
-        await bind(JsonNumbers, { json: `{"int":${json}}` }),
-      ];
-      expect([beside.status, beside.dto?.int]).toEqual([alone.status, alone.dto?.int]);
-    },
-  );
-
-  it('int reads a number as the double that it is, unless a type beside it keeps the digits', async () => {
-    const json = '{"int":1.00000000000000000001}';
-    expect((await bind(dto({ int }), { json })).dto).toEqual({ int: 1 });
-    expect((await bind(JsonNumbers, { json })).errors).toMatchObject([{ name: 'int' }]);
-    const text = { path: `/?all=${json}` };
-    expect((await bind(dto({ all: dto({ int }) }), text)).errors).toMatchObject([{ name: 'all.int' }]);
   });
 });

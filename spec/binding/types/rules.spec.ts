@@ -45,105 +45,63 @@ async function bound(type: AnyType, sent: Sent): Promise<unknown> {
 }
 
 describe('a rule, on both sides of its limit', () => {
-  it.each<[string, AnyType, unknown, unknown, string]>([
-    ['minimum', int.with({ minimum: 1 }), 1, 0, 'The value 0 must be at least 1.'],
-    ['maximum', int.with({ maximum: 9 }), 9, 10, 'The value 10 must be at most 9.'],
-    ['exclusiveMinimum', double.with({ exclusiveMinimum: 0 }), 0.1, 0, 'The value 0 must be above 0.'],
-    ['exclusiveMaximum', double.with({ exclusiveMaximum: 1 }), 0.9, 1, 'The value 1 must be below 1.'],
-    ['multipleOf', double.with({ multipleOf: 0.1 }), 0.3, 0.35, 'The value 0.35 must be a multiple of 0.1.'],
+  it.each<[string, AnyType, unknown, unknown]>([
+    ['The value 0 must be at least 1.', int.with({ minimum: 1 }), 1, 0],
+    ['The value 10 must be at most 9.', int.with({ maximum: 9 }), 9, 10],
+    ['The value 0 must be above 0.', double.with({ exclusiveMinimum: 0 }), 0.1, 0],
+    ['The value 1 must be below 1.', double.with({ exclusiveMaximum: 1 }), 0.9, 1],
+    ['The value 0.35 must be a multiple of 0.1.', double.with({ multipleOf: 0.1 }), 0.3, 0.35],
     [
-      'maximum of a long',
+      'The value 9007199254740994 must be at most 9007199254740993.',
       long.with({ maximum: 9007199254740993n }),
       '9007199254740993',
       '9007199254740994',
-      'The value 9007199254740994 must be at most 9007199254740993.',
     ],
     [
-      'maximum of a decimal, exactly',
+      'The value 0.1000000000000000056 must be at most 0.1000000000000000055.',
       decimal.with({ maximum: '0.1000000000000000055' }),
       '0.1000000000000000055',
       '0.1000000000000000056',
-      'The value 0.1000000000000000056 must be at most 0.1000000000000000055.',
     ],
+    ['The value "😀" must have at least 2 characters.', string.with({ minLength: 2 }), '😀😀', '😀'],
+    ['The value "ab" must have at most 1 character.', string.with({ maxLength: 1 }), '😀', 'ab'],
+    ['The value "eur" must match /[A-Z]{3}/.', string.with({ pattern: /[A-Z]{3}/ }), 'xEURx', 'eur'],
+    ['The value "ä" must match /^\\p{Lu}$/.', string.with({ pattern: '^\\p{Lu}$' }), 'Ä', 'ä'],
+    ['The value "a@" must be an e-mail address.', string.with({ format: 'email' }), 'a@b.example', 'a@'],
+    ['The value "a_b" must be a host name.', string.with({ format: 'hostname' }), 'a-b.example', 'a_b'],
+    ['The value "192.0.2" must be an IPv4 address.', string.with({ format: 'ipv4' }), '192.0.2.1', '192.0.2'],
+    ['The value "192.0.2.1" must be an IPv6 address.', string.with({ format: 'ipv6' }), '2001:db8::1', '192.0.2.1'],
+    ['The list must have at least 1 item.', list(int).with({ minItems: 1 }), [1], []],
+    ['The list must have at most 2 items.', list(int, { maxItems: 2 }), [1, 2], [1, 2, 3]],
+    ['The list must have no two equal items.', list(decimal, { uniqueItems: true }), ['1', '2'], ['2', '2']],
     [
-      'minLength, of code points',
-      string.with({ minLength: 2 }),
-      '😀😀',
-      '😀',
-      'The value "😀" must have at least 2 characters.',
-    ],
-    [
-      'maxLength, of code points',
-      string.with({ maxLength: 1 }),
-      '😀',
-      'ab',
-      'The value "ab" must have at most 1 character.',
-    ],
-    [
-      'pattern, anywhere',
-      string.with({ pattern: /[A-Z]{3}/ }),
-      'xEURx',
-      'eur',
-      'The value "eur" must match /[A-Z]{3}/.',
-    ],
-    ['pattern as text', string.with({ pattern: '^\\p{Lu}$' }), 'Ä', 'ä', 'The value "ä" must match /^\\p{Lu}$/.'],
-    ['email', string.with({ format: 'email' }), 'a@b.example', 'a@', 'The value "a@" must be an e-mail address.'],
-    ['hostname', string.with({ format: 'hostname' }), 'a-b.example', 'a_b', 'The value "a_b" must be a host name.'],
-    ['ipv4', string.with({ format: 'ipv4' }), '192.0.2.1', '192.0.2', 'The value "192.0.2" must be an IPv4 address.'],
-    [
-      'ipv6',
-      string.with({ format: 'ipv6' }),
-      '2001:db8::1',
-      '192.0.2.1',
-      'The value "192.0.2.1" must be an IPv6 address.',
-    ],
-    ['minItems', list(int).with({ minItems: 1 }), [1], [], 'The list must have at least 1 item.'],
-    ['maxItems', list(int, { maxItems: 2 }), [1, 2], [1, 2, 3], 'The list must have at most 2 items.'],
-    [
-      'uniqueItems',
-      list(decimal, { uniqueItems: true }),
-      ['1', '2'],
-      ['2', '2'],
-      'The list must have no two equal items.',
-    ],
-    [
-      'minimum of a dateTime',
+      'The value "2025-12-31T23:59:59.999Z" must not be before 2026-01-01.',
       dateTime.with({ minimum: '2026-01-01' }),
       '2026-01-01T00:00:00.000Z',
       '2025-12-31T23:59:59.999Z',
-      'The value "2025-12-31T23:59:59.999Z" must not be before 2026-01-01.',
     ],
     [
-      'maximum of a date',
+      'The value "1970-01-02" must not be after 1970-01-01T00:00:00.000Z.',
       date.with({ maximum: new Date(0) }),
       '1970-01-01',
       '1970-01-02',
-      'The value "1970-01-02" must not be after 1970-01-01T00:00:00.000Z.',
     ],
     [
-      'check',
+      'begins with 3',
       guid.with({ check: id => id.startsWith('3') || 'begins with 3' }),
       '3f2504e0-4f89-11d3-9a0c-0305e82c3301',
       '4f2504e0-4f89-11d3-9a0c-0305e82c3301',
-      'begins with 3',
     ],
+    ['not b', enumOf(['a', 'b']).with({ check: one => Promise.resolve(one === 'a' || 'not b') }), 'a', 'b'],
+    ['The value 0 must be at least 1.', nullable(int.with({ minimum: 1 })), 1, 0],
+    ['The value 0 must be at least 1.', list(int.with({ minimum: 1 })), [1], [0]],
     [
-      'an asynchronous check',
-      enumOf(['a', 'b']).with({ check: one => Promise.resolve(one === 'a' || 'not b') }),
-      'a',
-      'b',
-      'not b',
-    ],
-    ['a rule in a nullable type', nullable(int.with({ minimum: 1 })), 1, 0, 'The value 0 must be at least 1.'],
-    ['a rule of items', list(int.with({ minimum: 1 })), [1], [0], 'The value 0 must be at least 1.'],
-    [
-      'a list whose items are asynchronous',
+      'The list must have at least 2 items.',
       list(string.with({ check: () => Promise.resolve(true) }), { minItems: 2 }),
       ['a', 'b'],
       ['a'],
-      'The list must have at least 2 items.',
     ],
-  ])('%s', async (_rule, type, kept, broken, failure) => {
+  ])('%s', async (failure, type, kept, broken) => {
     expect(await bound(type, { json: { v: kept } })).toEqual(kept);
     expect(await bound(type, { json: { v: broken } })).toEqual([failure]);
   });
@@ -170,19 +128,10 @@ describe('a rule holds in every source:', () => {
     expect((await names({ ...sent, json: { lines: [{ quantity: 0 }] } })).sort()).toEqual(
       ['json lines[0].quantity', ...others].sort(),
     );
-    expect((await names({ ...sent, multipart: [['lines', '[{"quantity":0}]']] })).sort()).toEqual(
+    expect((await names({ ...sent, multipart: 'lines=[{"quantity":0}]' })).sort()).toEqual(
       ['form lines[0].quantity', ...others].sort(),
     );
-    expect((await names({ ...sent, multipart: [['lines', '[]']] })).sort()).toEqual(['form lines', ...others].sort());
-  });
-
-  it('values that keep them are bound', async () => {
-    const { text } = await ask(app, {
-      path: '/5?page=1&tags=ab,c',
-      headers: { 'X-Tenant': 'acme' },
-      multipart: [['lines', '[{"quantity":1}]']],
-    });
-    expect(text).toBe('bound');
+    expect((await names({ ...sent, multipart: 'lines=[]' })).sort()).toEqual(['form lines', ...others].sort());
   });
 });
 
@@ -217,12 +166,9 @@ it('a check is not asked about a value that breaks another rule, and is asked on
 });
 
 describe('a text is trimmed before everything else', () => {
-  it.each<[Sent]>([[{ json: { v: ' ab ' } }], [{ path: '/?v=+ab+' }], [{ form: [['v', ' ab ']] }]])(
-    '%j',
-    async sent => {
-      expect(await bound(string.with({ trim: true, maxLength: 2 }), sent)).toBe('ab');
-    },
-  );
+  it.each<[Sent]>([[{ json: { v: ' ab ' } }], [{ path: '/?v=+ab+' }], [{ form: 'v= ab ' }]])('%j', async sent => {
+    expect(await bound(string.with({ trim: true, maxLength: 2 }), sent)).toBe('ab');
+  });
 });
 
 describe('a checkbox', () => {
@@ -295,11 +241,6 @@ describe('rules add up', () => {
     expect(await bound(type, { json: { v: 1 } })).toBe(1);
     expect(await bound(type, { json: { v: 7 } })).toEqual(['not 7']);
     expect(await bound(type, { json: { v: 8 } })).toEqual(['not 8']);
-  });
-
-  it('and the type itself is as it was', async () => {
-    int.with({ minimum: 5 });
-    expect(await bound(int, { json: { v: 1 } })).toBe(1);
   });
 });
 

@@ -8,12 +8,15 @@ import {
   list,
   nullable,
   optional,
-  queryParam,
-  string,
   type AnyType,
   type DtoClass,
+  bindRequest,
+  fromBody,
+  string,
 } from '../../../lib';
 import { bind } from '../../support/one-endpoint';
+import express from 'express';
+import { ask, problemIn } from '../../support/ask';
 
 class Point extends dto({ x: int }) {}
 const having = (type: AnyType): DtoClass<{ v: unknown }> =>
@@ -22,42 +25,6 @@ const nested = (type: AnyType, options = {}): DtoClass<{ in: { v: unknown } }> =
   class Inner extends dto({ v: field(type, options) }) {}
   return class extends dto({ in: Inner }) {} as DtoClass<{ in: { v: unknown } }>;
 };
-
-describe('optional', () => {
-  it.each<[string, AnyType]>([
-    ['an int', int],
-    ['a list', list(int)],
-    ['a dto', Point],
-    ['a string', string],
-  ])('%s may be missing', async (_name, type) => {
-    expect(await bind(having(optional(type)), { json: {} })).toMatchObject({ status: 200, dto: {} });
-    expect((await bind(nested(optional(type)), { json: { in: {} } })).dto).toEqual({ in: {} });
-  });
-
-  it.each<[string, string, AnyType, unknown]>([
-    ['an int', 'a missing value', int, undefined],
-    ['a list of int', 'a missing value', list(int), undefined],
-    ['a dto', 'a missing value', Point, undefined],
-    ['a string', 'the empty string', string, ''],
-  ])('empty text for %s is %s', async (_name, _meaning, type, value) => {
-    const { status, dto: bound } = await bind(having(optional(type)), { method: 'GET', path: '/?v=' });
-    expect([status, bound?.v]).toEqual([200, value]);
-  });
-
-  it('null in JSON is a missing value, in a nested dto too', async () => {
-    expect((await bind(having(optional(int)), { json: { v: null } })).dto).toEqual({});
-    expect((await bind(nested(optional(int)), { json: { in: { v: null } } })).dto).toEqual({ in: {} });
-  });
-
-  it('a value that is there must be valid', async () => {
-    expect((await bind(having(optional(int)), { json: { v: 'x' } })).errors).toMatchObject([
-      { name: 'v', pointer: '/v' },
-    ]);
-    expect((await bind(having(optional(int)), { method: 'GET', path: '/?v=x' })).errors).toMatchObject([
-      { name: 'v', in: 'query' },
-    ]);
-  });
-});
 
 describe('null as the text of an object that may be null', () => {
   class Sent extends dto({ v: optional(nullable(Point)), all: optional(list(nullable(Point))) }) {}
@@ -85,28 +52,9 @@ describe('null as the text of an object that may be null', () => {
     expect(await read(['v', 'null'], ['all', '{"x":1}'], ['all', ' null\n'])).toEqual(expected);
     expect(await read(['v', json('null')], ['all', json('{"x":1}')], ['all', json('null')])).toEqual(expected);
   });
-
-  it('is refused where null is, and so are several values', async () => {
-    expect((await bind(dto({ v: queryParam(Point) }), { path: '/?v=null' })).status).toBe(400);
-    expect((await bind(dto({ v: queryParam(nullable(Point)) }), { path: '/?v=null&v=null' })).status).toBe(400);
-  });
-
-  it('is text for a string that may be null', async () => {
-    expect((await bind(having(nullable(string)), { path: '/?v=null' })).dto).toEqual({ v: 'null' });
-  });
 });
 
 describe('a type that is not optional', () => {
-  it.each<[string, AnyType]>([
-    ['int', int],
-    ['list of int', list(int)],
-    ['dto', Point],
-  ])('empty text for %s is a failure', async (_name, type) => {
-    expect((await bind(having(type), { method: 'GET', path: '/?v=' })).errors).toMatchObject([
-      { name: 'v', in: 'query' },
-    ]);
-  });
-
   it('null in JSON is a failure', async () => {
     expect((await bind(having(int), { json: { v: null } })).errors).toEqual([
       {
@@ -138,12 +86,6 @@ describe('nullable', () => {
     });
   });
 
-  it('a missing value is still missing', async () => {
-    expect((await bind(having(nullable(int)), { json: {} })).errors).toMatchObject([
-      { name: 'v', detail: 'A value is required.' },
-    ]);
-  });
-
   it.each<[string, AnyType]>([
     ['nullable(optional(int))', nullable(optional(int))],
     ['optional(nullable(int))', optional(nullable(int))],
@@ -154,10 +96,42 @@ describe('nullable', () => {
     expect((await bind(nested(type), { json: { in: { v: null } } })).dto).toEqual({ in: { v: null } });
     expect((await bind(having(type), { json: { v: 'x' } })).status).toBe(400);
   });
+});
 
-  it('text is read as without nullable(); the word null is not null', async () => {
-    class Text extends dto({ v: queryParam(nullable(int)) }) {}
-    expect((await bind(Text, { method: 'GET', path: '/?v=7' })).dto).toEqual({ v: 7 });
-    expect((await bind(Text, { method: 'GET', path: '/?v=null' })).status).toBe(400);
+const refusing = { null: 'refuse' } as const;
+const Patch = dto({
+  title: optional(string, refusing),
+  tags: field(optional(list(int), refusing)),
+  note: optional(string),
+});
+
+it.each<[string, AnyType, unknown, unknown]>([
+  [
+    'null is refused',
+    Patch,
+    { title: null, tags: null, note: null },
+    ['The value null is not a string.', 'The value null is not a JSON array.'],
+  ],
+  ['what is missing is missing', Patch, {}, {}],
+  ['in a nested dto', dto({ patch: Patch }), { patch: { title: null } }, ['The value null is not a string.']],
+  ['of a whole body', optional(list(int), refusing), 'null', ['The value null is not a JSON array.']],
+  [
+    'of a property that takes the body',
+    dto({ ids: fromBody(optional(list(int), refusing)) }),
+    'null',
+    ['The value null is not a JSON array.'],
+  ],
+  ['a nullable value may be null', dto({ a: optional(nullable(int), refusing) }), { a: null }, { a: null }],
+])('optional(type, { null: "refuse" }): %s', async (_case, Dto, json, expected) => {
+  const app = express();
+  app.post('/', bindRequest(Dto), (req, res) => {
+    res.json(req.dto);
   });
+  const response = await ask(app, { json });
+  const errors = problemIn(response)?.errors;
+  expect(errors?.map(({ detail }) => detail) ?? (JSON.parse(response.text) as object)).toEqual(expected);
+});
+
+it('another option is an error', () => {
+  expect(() => optional(int, { null: 'accept' as 'refuse' })).toThrow('optional: null must be "refuse"');
 });

@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { createNamespace } from 'cls-hooked';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { bindRequest, dto, formField, idempotency, string } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
@@ -9,54 +5,8 @@ import { keyed } from '../../support/replays';
 import { multipart } from '../../support/multipart';
 import { send } from '../../support/listen';
 import { serve } from '../../support/serve';
-import { signal } from '../../support/signal';
 
 class Note extends dto({ text: string }) {}
-
-describe.each(expressVersions)(
-  'behind cls-hooked, which wraps the listeners of requests, on %s,',
-  (_version, express) => {
-    const namespace = createNamespace('spec');
-    const cls: RequestHandler = (req, res, next) => {
-      namespace.run(() => {
-        namespace.bindEmitter(req);
-        namespace.bindEmitter(res);
-        next();
-      });
-    };
-
-    it('a body is read that comes in several pieces', async () => {
-      const arrived = signal();
-      const begin: RequestHandler = (_req, _res, next) => {
-        arrived.happens();
-        next();
-      };
-      const bind = bindRequest(Note) as RequestHandler;
-      const app = express().post(
-        '/',
-        begin,
-        cls,
-        idempotency(),
-        bind,
-        (req, res) => void res.send(String((req.dto as Note).text.length)),
-      );
-      const { url } = await serve(app);
-      const body = JSON.stringify({ text: 'x'.repeat(90_000) });
-      const headers = keyed('k', { 'Content-Type': 'application/json', 'Content-Length': String(body.length) });
-      const client = request(url, { method: 'POST', headers });
-      client.write(body.slice(0, 10));
-      await arrived.happened;
-      const answered = once(client, 'response');
-      for (let at = 10; at < body.length; at += 30_000) {
-        client.write(body.slice(at, at + 30_000));
-        await new Promise(setImmediate);
-      }
-      client.end();
-      const [response] = (await answered) as [IncomingMessage];
-      expect([response.statusCode, await text(response)]).toEqual([200, '90000']);
-    });
-  },
-);
 
 describe.each(expressVersions)('behind a middleware that has called req.setEncoding(), on %s,', (_version, express) => {
   class Form extends dto({ text: formField(string) }) {}

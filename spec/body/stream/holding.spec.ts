@@ -103,59 +103,6 @@ it.each([
   await nothingHeld();
 });
 
-it('the fields of a form are held in memory while idempotency() compares them, and no longer', async () => {
-  const field = (name: string) => ({ name, value: 'x'.repeat(1_000 * KB) });
-  const { body, headers } = multipart([field('a'), field('b'), field('c')], 'b1');
-  let during = 0;
-  const { url } = await serve(
-    express().post('/', idempotency(), (_req, res) => {
-      during = held.weight;
-      res.end();
-    }),
-  );
-  const post = async (key: string): Promise<number | undefined> =>
-    (await send(url, { headers: { 'Idempotency-Key': key, ...headers }, body })).status;
-  expect([await post('a'), during]).toEqual([200, body.length * WEIGHTS['/disk']]);
-  await nothingHeld();
-  held.bound = 8 * 2_500 * KB;
-  expect(await post('b')).toBe(503);
-  await nothingHeld();
-});
-
-it('of a form that idempotency() cannot read, nothing is held for good', async () => {
-  const { url } = await serve(app());
-  const json = { name: 'a', filename: 'blob', type: 'application/json', value: '{"a":1}' };
-  const { body, headers } = multipart([json, { name: 'n'.repeat(1_001), value: '' }], 'b1');
-  expect((await send(`${url}/guarded`, { headers: { 'Idempotency-Key': 'k', ...headers }, body })).status).toBe(200);
-  await nothingHeld();
-});
-
-it('a body whose request has been answered meanwhile is not held', async () => {
-  let answer = (): void => undefined;
-  const { port } = await serve(
-    express().post(
-      '/',
-      (_req, res, next) => {
-        answer = () => void res.status(503).end();
-        next();
-      },
-      idempotency(),
-      (_req, res) => void res.end('ran'),
-    ),
-  );
-  const client = new RawClient(port);
-  await client.send('POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Length: 1000000\r\n\r\n');
-  await client.send(Buffer.alloc(100_000));
-  while (held.weight === 0) await turn();
-  answer();
-  expect(await client.status(10_000)).toBe(503);
-  await nothingHeld();
-  await client.send(Buffer.alloc(200_000));
-  for (let round = 0; round < 20; round++) await turn();
-  expect(held.weight).toBe(0);
-  client.leave();
-});
-
 it('a form in memory may have 16 MiB unless limits.formBytes says otherwise; on disk, 100 MiB', async () => {
   const statusOf = async (path: string, bytes: number): Promise<number | undefined> => {
     const { port } = await serve(app());

@@ -116,19 +116,6 @@ describe('a body that is too large for memory', () => {
     await noneLeft(mark);
     expect((await send(url, { headers, body })).text).toBe('1');
   });
-
-  it.each<[string, string, IdempotencyOptions, number]>([
-    ['has been answered', '--b1--\r\n', {}, 200],
-    ['was refused for being too long', '--b1--\r\n', { maxRequestBytes: 2_000_000 }, 413],
-    ['could not be read as a form', '', {}, 200],
-  ])('is gone after it %s, and after a duplicate', async (_title, end, options, status) => {
-    const { mark, body, headers } = upload(end);
-    const { url } = await served((_req, res) => void res.end(), options);
-    for (let time = 0; time < 2; time++) {
-      expect((await send(url, { headers: { ...headers, 'Transfer-Encoding': 'chunked' }, body })).status).toBe(status);
-      await noneLeft(mark);
-    }
-  });
 });
 
 it('leftovers of killed processes are removed after a day, and nothing else', async () => {

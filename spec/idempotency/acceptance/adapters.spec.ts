@@ -3,10 +3,8 @@ import { createRequire } from 'node:module';
 import express, { type Express } from 'express';
 import inject from 'light-my-request';
 import serverlessHttp from 'serverless-http';
-import { bindRequest, dto, file, formField, idempotency, int } from '../../../lib';
-import { held } from '../../../lib/body/stream/holding';
+import { bindRequest, dto, idempotency, int } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { multipart } from '../../support/multipart';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 
 // Its types need those of AWS Lambda.
@@ -129,30 +127,6 @@ describe.each(expressVersions)('on %s', (_version, versionOfExpress) => {
       const key = randomUUID();
       expect(await post('/', key, body)).toEqual({ status: 200, text, isReplay: false });
       expect(await post('/', key, body)).toEqual({ status: 200, text, isReplay: true });
-    });
-
-    it('a body from disk is read to its end, by one read for each event', async () => {
-      const app = versionOfExpress().post('/', idempotency(), (req, res) => {
-        let bytes = 0;
-        req
-          .on('readable', () => (bytes += (req.read() as Buffer | null)?.length ?? 0))
-          .on('end', () => res.json(bytes));
-      });
-      expect((await of(app)('/', randomUUID(), 'x'.repeat(2_000_000))).text).toBe('2000000');
-    });
-
-    it('what a request holds is given back, in memory and on disk', async () => {
-      const Upload = dto({ photo: formField(file) });
-      const bind = bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: uploads.path } });
-      const app = versionOfExpress().post('/', idempotency(), (_req, res) => void res.send('x'));
-      app.post('/upload', idempotency(), bind, (req, res) => void res.json(req.dto.photo.size));
-      const post = of(app);
-      await post('/', randomUUID(), JSON.stringify('x'.repeat(500_000)));
-      await post('/', randomUUID(), JSON.stringify('x'.repeat(1_500_000)));
-      const form = multipart([{ name: 'photo', filename: 'a.txt', value: 'abc' }], 'b');
-      expect((await post('/upload', randomUUID(), String(form.body), form.headers['Content-Type'])).text).toBe('3');
-      await uploads.emptied();
-      expect(held.weight).toBe(0);
     });
   });
 });

@@ -142,37 +142,6 @@ describe('two shops on one PostgreSQL', () => {
     expect([one.status, one.text]).toEqual([201, other.text]);
     expect(a.runs + b.runs).toBe(2);
   });
-
-  it('do not keep an answer from the client when the server dies under a running handler', async () => {
-    const [a] = await twoShops({ storeTimeout: STORE_TIMEOUT });
-    const key = randomUUID();
-    const gate = a.hold();
-    const answer = a.order(key);
-    await gate.started.happened;
-    await postgres.kill();
-    const opened = performance.now();
-    gate.open.happens();
-    expect((await answer).status).toBe(201);
-    expect(performance.now() - opened).toBeLessThan(BOUND);
-    expect(a.log.kinds).toEqual(['not-stored']);
-    await postgres.up();
-  });
-
-  it('let a waiting duplicate go with 503 when the server dies, and not hang', async () => {
-    const [a, b] = await twoShops({ storeTimeout: STORE_TIMEOUT });
-    const key = randomUUID();
-    const gate = a.hold();
-    const first = a.order(key);
-    await gate.started.happened;
-    const polled = jest.spyOn(b.pool, 'query');
-    const waiting = b.order(key);
-    while (polled.mock.calls.length < 3) await new Promise(setImmediate);
-    await postgres.kill();
-    expect((await waiting).status).toBe(503);
-    gate.open.happens();
-    expect((await first).status).toBe(201);
-    await postgres.up();
-  });
 });
 
 it('a Keyv on PostgreSQL is refused with what to write', () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readFileSync } from 'node:fs';
 import type { WireResponse } from '../../support/listen';
 import type { NodeProcess } from '../../support/servers/node-process';
 import { withLeaseThatLasts } from '../../support/lease-that-lasts';
@@ -138,51 +137,6 @@ describe('processes', () => {
       expect(service.log.runs(one)).toBe(1);
     }
     await proxy.close();
-  });
-
-  it('the store hangs at renew for longer than a lease, and at complete: the answer is sent in time, and nothing stays behind', async () => {
-    const [a] = await startAll({ leaseDuration: 200, storeTimeout: 300 });
-    await book(a, randomUUID());
-    const answer = book(a, key, { work: 600 });
-    await a.printed(new RegExp(`^started ${key}`));
-    const started = performance.now();
-    redis.pause();
-    expect((await answer).status).toBe(201);
-    expect(performance.now() - started).toBeLessThan(600 + SLACK);
-    redis.resume();
-    await a.printed(new RegExp(`^event not-stored ${key}`));
-    const served = async (): Promise<WireResponse> => {
-      // On a busy machine, the store may miss its 300 ms again.
-      for (;;) {
-        const answer = await book(a, key);
-        if (answer.status !== 503) return answer;
-      }
-    };
-    // A retry is a run again, or a replay if the store has carried out late what it was asked for: no third thing.
-    const retry = await served();
-    expect([retry.status, (await served()).text]).toEqual([201, retry.text]);
-  });
-
-  it('the cacheDuration ends under load: one run in each period', async () => {
-    const period = 300;
-    const processes = await startAll({ cacheDuration: period }, { cacheDuration: period });
-    const load = processes.flatMap(process =>
-      Array.from({ length: 5 }, async () => {
-        const seen = new Set<string>();
-        while (seen.size < 4) seen.add((await book(process, key, { work: 5 })).text);
-        return seen;
-      }),
-    );
-    const answers = new Set((await Promise.all(load)).flatMap(seen => [...seen]));
-    const starts = readFileSync(service.log.file, 'utf8')
-      .trim()
-      .split('\n')
-      .map(line => (JSON.parse(line) as { at: number }).at)
-      .sort();
-    expect(starts.length).toBe(answers.size);
-    // Two clocks, Redis's and the processes', may differ by what they round.
-    for (const [index, at] of starts.entries())
-      if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThan(period - 20);
   });
 
   describe.each(['express', 'express4'])('with %s', EXPRESS => {

@@ -9,7 +9,7 @@ import { HookedLeases } from '../../support/hooked-leases';
 import { withLeaseThatLasts } from '../../support/lease-that-lasts';
 import { serve } from '../../support/serve';
 import { SlowMap } from '../../support/slow-map';
-import { keyed, visible } from '../../support/replays';
+import { keyed } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold within one process; `processes.spec.ts` has the same among several. */
 
@@ -104,19 +104,4 @@ it.each(stores)('the cacheDuration ends under load on %s: one run in each period
     if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThanOrEqual(period);
   // No client ever sees an earlier run after a later one.
   for (const one of seen) expect(one).toEqual([...one].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)));
-});
-
-it('duplicates that come one after another, on one connection or on many, get the one answer', async () => {
-  let runs = 0;
-  const { url } = await serve(
-    express().post('/', idempotency(), (_req, res) => {
-      res.json({ run: ++runs });
-    }),
-  );
-  const first = await send(url, { headers: keyed('k') });
-  for (let duplicate = 0; duplicate < 20; duplicate++) {
-    const answer = await fetch(url, { method: 'POST', headers: keyed('k') });
-    expect([answer.status, await answer.text()]).toEqual([200, first.text]);
-  }
-  expect([runs, visible(first).body]).toEqual([1, '{"run":1}']);
 });

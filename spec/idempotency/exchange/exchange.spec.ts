@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
 import { Keyv } from 'keyv';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { idempotency } from '../../../lib';
@@ -15,12 +13,6 @@ const MARKED = { 'X-Marked': '1' };
 
 const HEAD_SENT =
   /^ ?idempotency: a middleware that .* has sent the head of the response, .* Mount idempotency\(\) before it\.$/;
-
-const text = async (response: IncomingMessage): Promise<string> => {
-  let received = '';
-  for await (const chunk of response) received += String(chunk);
-  return received;
-};
 
 describe.each(expressVersions)('a guard behind a middleware that has begun the response, %s,', (_version, express) => {
   it.each<[string, Record<string, string>]>([
@@ -100,16 +92,6 @@ describe.each(expressVersions)('on %s, behind a middleware that writes to the re
       .use(endResponse);
     return { log, asking, mayAsk, arrived, mayWrite, written, running, mayRespond, state, ...(await serve(app)) };
   };
-  /** Sends a request, for which the earlier middleware writes while the lease is asked for. @returns its answer. */
-  const answerOf = async ({ url, asking, mayAsk, mayWrite, written, state }: Awaited<ReturnType<typeof served>>) => {
-    state.isSlow = true;
-    const answer = send(url, { headers: keyed('k', MARKED) });
-    await asking.happened;
-    mayWrite.happens();
-    await written.happened;
-    mayAsk.happens();
-    return (await answer).text;
-  };
   const begins: [title: string, begin: (res: Response) => void][] = [
     ['writes', res => res.write(' ')],
     ['flushes the head', res => res.flushHeaders()],
@@ -129,99 +111,5 @@ describe.each(expressVersions)('on %s, behind a middleware that writes to the re
     expect((await waiting).text).toMatch(HEAD_SENT);
     expect((await send(url, { headers: keyed('k') })).text).toBe('done');
     expect([log.kinds, state.runs]).toEqual([['executed', 'refused', 'replayed'], 1]);
-  });
-
-  it.each(begins)('which %s while the lease is acquired, it is refused, and a retry runs', async (_title, begin) => {
-    const earlier = await served(begin);
-    const { url, log, mayRespond, state } = earlier;
-    mayRespond.happens();
-
-    expect(await answerOf(earlier)).toMatch(HEAD_SENT);
-    expect(state.runs).toBe(0);
-    expect((await send(url, { headers: keyed('k') })).text).toBe('done');
-    expect([log.kinds, state.runs]).toEqual([['refused', 'executed'], 1]);
-  });
-
-  it.each(begins)('which %s before a stored response is found, it is refused', async (_title, begin) => {
-    const earlier = await served(begin);
-    const { url, log, mayRespond } = earlier;
-    mayRespond.happens();
-    await send(url, { headers: keyed('k') });
-
-    expect(await answerOf(earlier)).toMatch(HEAD_SENT);
-    expect(log.kinds).toEqual(['executed', 'refused']);
-  });
-
-  it.each(begins)('which %s while the body is read, it is refused, and a retry runs', async (_title, begin) => {
-    const { url, log, arrived, mayWrite, written, mayRespond, state } = await served(begin);
-    mayRespond.happens();
-    const headers = keyed('k', { 'Content-Type': 'text/plain' });
-    const sent = request(url, { method: 'POST', headers: { ...headers, ...MARKED }, agent: false });
-    sent.write('half');
-    await arrived.happened;
-    mayWrite.happens();
-    await written.happened;
-    const responded = once(sent, 'response') as Promise<[IncomingMessage]>;
-    sent.end('half');
-    const [response] = await responded;
-
-    expect(await text(response)).toMatch(HEAD_SENT);
-    expect(state.runs).toBe(0);
-    expect((await send(url, { headers, body: 'halfhalf' })).text).toBe('done');
-    expect([log.kinds, state.runs]).toEqual([['refused', 'executed'], 1]);
-  });
-
-  it('which ends the response while the request waits for another, it is left alone', async () => {
-    const { url, log, running, mayWrite, mayRespond, state } = await served(res => res.status(504).end('too slow'));
-    const first = send(url, { headers: keyed('k') });
-    await running.happened;
-    const waiting = send(url, { headers: keyed('k', MARKED) });
-    mayWrite.happens();
-
-    const { status, text: answer } = await waiting;
-    expect([status, answer]).toEqual([504, 'too slow']);
-    mayRespond.happens();
-    expect((await first).text).toBe('done');
-    await log.first('abandoned');
-    expect([log.kinds.sort(), state.runs]).toEqual([['abandoned', 'executed'], 1]);
-  });
-
-  it('which has ended the response before, it is left alone', async () => {
-    const log = new EventLog();
-    const answer: RequestHandler = (_req, res, next) => {
-      res.status(504).end('too slow');
-      next();
-    };
-    const errors: unknown[] = [];
-    const onError: ErrorRequestHandler = (error, _req, _res, next) => {
-      errors.push(error);
-      next(error);
-    };
-    const { url } = await serve(
-      express()
-        .post('/', answer, idempotency({ onEvent: log.onEvent }))
-        .use(onError),
-    );
-
-    expect((await send(url, { headers: keyed('k') })).text).toBe('too slow');
-    expect((await send(url)).text).toBe('too slow');
-    await new Promise(setImmediate);
-    expect([log.kinds, errors]).toEqual([['abandoned', 'abandoned'], []]);
-  });
-
-  it('which says that the request is processed while it waits for another, it gets the response', async () => {
-    const { url, log, running, arrived, mayWrite, written, mayRespond } = await served(res => {
-      res.writeProcessing();
-    });
-    const first = send(url, { headers: keyed('k') });
-    await running.happened;
-    const waiting = send(url, { headers: keyed('k', MARKED) });
-    await arrived.happened;
-    mayWrite.happens();
-    await written.happened;
-    mayRespond.happens();
-
-    expect([(await first).text, (await waiting).text]).toEqual(['done', 'done']);
-    expect(log.kinds).toEqual(['executed', 'waited']);
   });
 });

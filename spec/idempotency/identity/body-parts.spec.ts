@@ -7,7 +7,6 @@ import { idempotency } from '../../../lib';
 import { countingService, form, json, runsOf, typed, type Around, type Asked } from '../../support/counting-service';
 import { send } from '../../support/listen';
 import { multipart, type Part } from '../../support/multipart';
-import { processorTime } from '../../support/processor-time';
 import { keyed } from '../../support/replays';
 import { serve } from '../../support/serve';
 
@@ -27,8 +26,6 @@ const halfPair = (value: string): Part => ({
 /** A part as a browser sends it for a file input without a file. */
 const noFile = (name: string, value = ''): Part => ({ ...nameless(name, value), filename: '' });
 const BIG = 'x'.repeat(2_000_000);
-/** Each character is sent as the byte of its number: `\xff` is no UTF-8. */
-const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 const formsOf = (...forms: Part[][]): Asked[] => forms.map(parts => multipart(parts, 'b1'));
 const multipartText = (body: string | Buffer, type = 'multipart/form-data; boundary=b1'): Asked => typed(type, body);
@@ -61,56 +58,6 @@ describe('a multipart form', () => {
   ])('that differs in %s is another request', async (_title, one, other) => {
     expect(await runsOf(formsOf(one, other))).toBe('1 2');
   });
-
-  it.each<[string, (byte: string) => string]>([
-    ['a field value', byte => `name="a"\r\n\r\n${byte}`],
-    ['a field name', byte => `name="a${byte}"\r\n\r\n1`],
-    ['a file name', byte => `name="f"; filename="${byte}.txt"\r\n\r\nabc`],
-    ['the name of the field of a file', byte => `name="f${byte}"; filename="a.txt"\r\n\r\nabc`],
-    ['the name of the field of a file of 2 MB', byte => `name="f${byte}"; filename="a.txt"\r\n\r\n${BIG}`],
-  ])('that differs in which bytes that are no UTF-8 are in %s is another request', async (_title, part) => {
-    const bodies = ['\xff', '\xfe'].map(byte => `--b1\r\nContent-Disposition: form-data; ${part(byte)}\r\n--b1--\r\n`);
-    expect(await runsOf(bodies.map(body => multipartText(bytes(body))))).toBe('1 2');
-  });
-
-  it('that is compressed is compared by its bytes', async () => {
-    const { body, headers } = multipart([field('a', '1')], 'b1');
-    const packed = [1, 0].map(level =>
-      typed(headers['Content-Type'], gzipSync(body, { level }), { 'Content-Encoding': 'gzip' }),
-    );
-    expect(await runsOf(packed)).toBe('1 2');
-  });
-
-  const part = '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1';
-  it.each<[string, string, string?]>([
-    ['no boundary', 'anything', 'multipart/form-data'],
-    ['no end', part],
-    ['a name that is too long to be measured', String(multipart([field('n'.repeat(1_001), '1')], 'b1').body)],
-    ['too many parts to be measured', `${`${part}\r\n`.repeat(100_001)}--b1--\r\n`],
-  ])('with %s is compared by its bytes, and read by a parser that can read it', async (_title, ...[body, type]) => {
-    const { headers } = multipartText(body, type);
-    const other = typed(`${String(headers?.['Content-Type'])}; a=b`, body);
-    expect(await runsOf([multipartText(body, type), multipartText(`${body} `, type), other])).toBe('1 2 3');
-  });
-});
-
-describe.each<[string, Around]>([
-  ['before', { behind: [multer().any()] }],
-  ['behind', { before: [multer().any()] }],
-])('%s multer, a form with a file of JSON', (_place, around) => {
-  it.each<[string, Part, string]>([
-    ['file', jsonFile('doc', 'x.json', '{"a":1}'), '1 1'],
-    ['file name', jsonFile('doc', 'y.json', '{"a":1}'), '1 2'],
-    ['field', jsonFile('data', 'x.json', '{"a":1}'), '1 2'],
-    ['content', jsonFile('doc', 'x.json', '{"a":2}'), '1 2'],
-    ['byte order mark', jsonFile('doc', 'x.json', '\ufeff{"a":1}'), '1 2'],
-    ['media type that says no JSON', file('doc', 'x.json', '{"a":1}'), '1 2'],
-    ['field of the same content instead', field('doc', '{"a":1}'), '1 2'],
-    ['field of the text that the file becomes', field('doc', JSON.stringify(['x.json', 7, '{"a":1}'])), '1 2'],
-  ])('and one with another %s run apart unless they are equal', async (_what, other, expected) => {
-    const forms = formsOf(...[jsonFile('doc', 'x.json', '{"a":1}'), other].map(part => [field('a', '1'), part]));
-    expect(await runsOf(forms, {}, around)).toBe(expected);
-  });
 });
 
 describe('an urlencoded form', () => {
@@ -120,15 +67,6 @@ describe('an urlencoded form', () => {
     const shorter = long.slice(10);
     expect(await runsOf([form(`a=1&b=${shorter}`), form(`b=${shorter}&a=1`)])).toBe('1 1');
     expect(await runsOf([form(`a=1&b=${long}`), form(`b=${long}&a=1`), form(`a=%31&b=${long}`)])).toBe('1 2 3');
-  });
-
-  it('of bytes that are no UTF-8, 10 MiB or 256 KiB of fields, is read in five seconds of processor time', async () => {
-    const fields = Buffer.alloc(260_000, Buffer.concat([Buffer.alloc(259, 0xff), Buffer.from('&')]));
-    const { answersTo } = await countingService();
-    const ms = await processorTime(async () => {
-      expect(await answersTo([form(Buffer.alloc(10_485_760, 0xff)), form(fields)])).toEqual(['1', '2']);
-    });
-    expect(ms).toBeLessThan(5_000);
   });
 });
 
@@ -247,11 +185,6 @@ describe('a body that a parser has left', () => {
       detail: 'The request body has objects or lists nested more than 1000 levels deep. Nest it less deeply.',
     });
   });
-
-  it('beside exact bytes in req.rawBody may be anything', async () => {
-    const left = leaving({ body: new FormData(), rawBody: Buffer.from('x') });
-    expect(await runsOf([asJson], {}, left)).toBe('1');
-  });
 });
 
 describe('with sameBody: json, a body of JSON', () => {
@@ -302,12 +235,6 @@ describe('with sameBody: json, a body of JSON', () => {
     ],
   ])('is compared by its bytes where it %s', async (_what, one, other) => {
     expect(await runsOf([one, other], { sameBody: 'json' })).toBe('1 2');
-  });
-
-  it('is compared in the same way behind a parser, and by its bytes without the option', async () => {
-    const both = [json(charge), json(sameCharge)];
-    expect(await runsOf(both, { sameBody: 'json' }, { before: [express.json()] })).toBe('1 1');
-    expect([await runsOf(both), await runsOf(both, { whenKeyReused: 'reject' })]).toEqual(['1 2', '1 422']);
   });
 });
 

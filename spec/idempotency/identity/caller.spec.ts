@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import {
   bindRequest,
   configure,
@@ -13,8 +12,6 @@ import {
 import { warned } from '../../../lib/warnings/warn-once';
 import { countingService, runsOf, type Around, type Asked } from '../../support/counting-service';
 import { EventLog } from '../../support/event-log';
-import { RawClient } from '../../support/raw-client';
-import { signal } from '../../support/signal';
 
 /** What an authentication middleware leaves on the request. */
 type Left = Readonly<Record<string, unknown>>;
@@ -170,23 +167,6 @@ describe('scope', () => {
     expect(await runsOf(requests, { scope: tenant }, around)).toBe('1 2 3 4 5');
   });
 
-  it.each<[string, Scope]>([
-    ['in a template', (_req, caller) => `${caller}`],
-    ['in JSON', (_req, caller) => JSON.stringify([caller])],
-    ['as it is', (_req, caller) => caller],
-    ['by a default parameter', (_req, caller = 'everyone') => `user ${caller}`],
-  ])('that uses a default which cannot be read, %s, is the error of that default', async (_how, scope) => {
-    const { answerTo, runs } = await countingService({ scope }, leaving({ user: new Opaque('a') }));
-    expect(await answerTo({})).toMatch(/^idempotency: req\.user is set, but bindonce cannot read an id/);
-    expect(runs()).toBe(0);
-  });
-
-  it('that makes no use of a default which cannot be read counts alone', async () => {
-    const callers = ['a', 'b', 'a'].map(who => ({ user: new Opaque(who), who }));
-    const scope: Scope = req => (req as Request & { who: string }).who;
-    expect(await runsOf([{}, {}, {}], { scope }, leaving(...callers))).toBe('1 2 1');
-  });
-
   it.each<[string, () => unknown, string]>([
     ['an ObjectId', () => new HexId('0a'), 'a value of type object'],
     // Jest fails a test during which a rejection is left unhandled.
@@ -209,35 +189,6 @@ describe('scope', () => {
     expect(warnings()).toEqual([]);
     await answersTo(ofTenants({ Cookie: 'sid=1' }, { Cookie: 'sid=2' }));
     expect(warnings()).toEqual(['BINDONCE_NO_SCOPE']);
-  });
-
-  it('gets the credentials that the request had, although the handler has removed them', async () => {
-    const removing: RequestHandler = (req, _res, next) => next(void delete req.headers.authorization);
-    const requests = ofTenants({ Authorization: 'Bearer a' });
-    expect(await runsOf(requests, { scope: tenant }, { behind: [removing] })).toBe('1');
-  });
-});
-
-describe('with claims of configure()', () => {
-  const claims = (req: Request) => (req.get('X-Who') === undefined ? undefined : { sub: req.get('X-Who') });
-  const of = (...names: (string | undefined)[]): Asked[] =>
-    names.map(name => (name === undefined ? {} : { headers: { 'X-Who': name } }));
-  const configured = configure({ binding: { claims } });
-
-  it('callers are told apart by these, unless by an own scope, which gets them as its default', async () => {
-    expect(await runsOf(of('ann', 'bob', 'ann', undefined, undefined), configured.idempotency())).toBe('1 2 1 3 3');
-    const { idempotency: guard } = configured;
-    expect(await runsOf(of('ann', 'bob'), guard({ scope: () => 'all' }))).toBe('1 1');
-    expect(await runsOf(of('ann', 'bob'), guard({ scope: (_req, caller) => caller }))).toBe('1 2');
-  });
-
-  it.each<[string, () => unknown]>([
-    ['an array', () => ['ann']],
-    ['a promise that is rejected', () => Promise.reject(new Error('no directory'))],
-  ])('that are %s nothing runs', async (_what, wrong) => {
-    const { idempotency: guard } = configure({ binding: { claims: wrong as never } });
-    const { answerTo, runs } = await countingService(guard());
-    expect([await answerTo({}), runs()]).toEqual([expect.stringContaining('Pass the `scope` option'), 0]);
   });
 });
 
@@ -276,20 +227,6 @@ describe('a caller that appears behind the guard', () => {
     expect(await answersTo([{}, {}])).toEqual(['1', '409']);
   });
 
-  it.each<[string, Scope, object, object]>([
-    ['an own scope says the same', () => 'registration', {}, { user: { id: 1 } }],
-    ['the caller is the same, with more claims', undefined, { user: { id: 1 } }, { user: { id: '1', name: 'Ann' } }],
-    ['the caller has signed out', undefined, { user: { id: 1 }, sessionID: 's' }, { user: null }],
-    [
-      'an own scope knows nobody any more',
-      req => (req as { user?: { id: string } | null }).user?.id,
-      { user: { id: '1' } },
-      { user: null },
-    ],
-  ])('is not one where %s: the response is replayed', async (_how, scope, before, behind) => {
-    expect(await runsOf([{}], { scope }, { before: [leave(before)], behind: [leave(behind)] })).toBe('1');
-  });
-
   it('and is refused there, stores nothing', async () => {
     let isKnown = false;
     const authenticate: RequestHandler = (req, _res, next) =>
@@ -300,44 +237,5 @@ describe('a caller that appears behind the guard', () => {
     expect(await answerTo({})).toBe('401');
     isKnown = true;
     expect(await answerTo({})).toBe('1');
-  });
-});
-
-describe('a scope that reads the connection', () => {
-  // A closed socket has no address and no certificate.
-  const byAddress = (req: IncomingMessage): string => {
-    const { address } = req.socket.address() as { readonly address?: string };
-    if (address === undefined) throw new Error('there is no certificate');
-    return address;
-  };
-
-  it.each<[string, Scope, RequestHandler[], string]>([
-    ['throws when its client has left, does not lose the response', byAddress, [], '1'],
-    [
-      'says another text when its client has left, does not lose the response',
-      req => JSON.stringify(req.socket.address()),
-      [],
-      '1',
-    ],
-    ['throws, does not share one where a caller has appeared besides', byAddress, [leave({ user: { id: 1 } })], '409'],
-  ])('and %s', async (_how, scope, behind, expected) => {
-    const log = new EventLog();
-    const begun = signal();
-    // The server's own socket, since `req.socket` hides that the client has left.
-    const waits: RequestHandler = (_req, res, next) => {
-      res.socket?.once('close', () => next());
-      begun.happens();
-    };
-    const around = { behind: [...behind, waits] };
-    const { url } = await countingService({ scope, onEvent: log.onEvent }, around);
-    const client = new RawClient(Number(new URL(url).port));
-    await client.send(
-      `POST / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n`,
-    );
-    await begun.happened;
-    client.leave();
-    await Promise.race([log.first('executed'), log.first('not-stored')]);
-    const retry = await fetch(url, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
-    expect(retry.headers.get('x-run') ?? String(retry.status)).toBe(expected);
   });
 });

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import * as canonical from '../../../lib/idempotency/identity/canonical';
-import { processorTime } from '../../support/processor-time';
 
 /** The text, or undefined where there is none. */
 const orUndefined =
@@ -66,25 +65,6 @@ it.each<[string, string]>([
   expect(canonicalJson(text)).toBeUndefined();
 });
 
-it.each<[string, string]>([
-  ['of 50,000 values', list(49_999)],
-  ['of 100 levels', nested(100)],
-  ['with an exponent of nine digits', '[1e-999999999]'],
-])('JSON %s has a text', (_what, text) => {
-  expect(canonicalJson(text)).toBeDefined();
-});
-
-it.each<[string, unknown]>([
-  ['undefined', { a: undefined }],
-  ['a number that is none', [NaN]],
-  ['a Date', { a: new Date(1) }],
-  ['a hole', Object.assign([], { length: 1 })],
-  ['four billion holes', Object.assign([], { length: 4_294_967_295 })],
-  ['a list with a property', Object.assign([1], { a: 1 })],
-])('what a parser left has no text if it holds %s', (_what, value) => {
-  expect(canonicalValue(value)).toBeUndefined();
-});
-
 /** Writes JSON in one of many ways, which the numbers choose. */
 function written(value: unknown, choices: Iterator<number>): string {
   const choice = (of: number): number => (choices.next().value as number) % of;
@@ -146,15 +126,4 @@ it('two random values have one text only if they are equal', () => {
     }),
     { numRuns: 500 },
   );
-});
-
-it.each<[string, string]>([
-  ['zeros before a digit', `[0.${'0'.repeat(1_000_000)}1]`],
-  ['zeros between digits', `[1${'0'.repeat(1_000_000)}1]`],
-  ['escapes', `"${'\\\\'.repeat(500_000)}"`],
-  ['quotes', `["${'\\"'.repeat(500_000)}"]`],
-  ['empty lists', `[${'[],'.repeat(340_000)}[]]`],
-  ['names', `{${Array.from({ length: 49_000 }, (_, at) => `"${at}":1`).join()}}`],
-])('1 MB of %s is read in five seconds of processor time', async (_what, text) => {
-  expect(await processorTime(() => Promise.resolve(canonicalJson(text)))).toBeLessThan(5_000);
 });

@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import { warned } from '../../../lib/warnings/warn-once';
 import { countingService, runsOf, type Asked } from '../../support/counting-service';
 
@@ -61,19 +60,4 @@ it.each([
   const { answersTo, runs } = await countingService();
   const told = /^idempotency: the Authorization scheme "[\w-]+" signs each request, .* or pass the `scope` option\.$/;
   expect([await answersTo(having({ Authorization })), runs()]).toEqual([[expect.stringMatching(told)], 0]);
-});
-
-it('others are not taken for a scheme that signs each request', async () => {
-  expect(
-    await runsOf(having(...['Bearer Digest', 'OAuthish a', 'Signatures a'].map(Authorization => ({ Authorization })))),
-  ).toBe('1 2 3');
-});
-
-it('a session of another kind counts where the client has sent a cookie', async () => {
-  const sessions: RequestHandler = (req, _res, next) => next(void Object.assign(req, { sessionID: req.get('X-Sid') }));
-  const requests = having(
-    ...['a', 'b', 'a'].map(sid => ({ 'X-Sid': sid, Cookie: 'x=1' })),
-    ...['c', 'd'].map(sid => ({ 'X-Sid': sid })),
-  );
-  expect(await runsOf(requests, {}, { before: [sessions] })).toBe('1 2 1 3 3');
 });

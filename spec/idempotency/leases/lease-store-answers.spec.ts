@@ -1,5 +1,4 @@
 import { idempotency, memoryLeases, type LeaseStore } from '../../../lib';
-import { newToken, PURGE } from '../../../lib/idempotency/leases/token';
 import { EventLog } from '../../support/event-log';
 import { expressVersions } from '../../support/express-versions';
 import { send } from '../../support/listen';
@@ -34,17 +33,6 @@ describe.each(expressVersions)('a lease store of the application, on %s,', (_ver
     expect([(await send(url, { headers: keyed('k') })).status, runs]).toEqual([500, 0]);
     expect(messages).toEqual([expect.stringContaining(`leases.acquire() answered ${named} instead of`)]);
   });
-
-  it.each([59_000n, '59000'])(
-    'that has %p milliseconds left, as its driver reads a column, is one to wait for',
-    async msLeft => {
-      const leases = leasesThatAnswer({ acquire: { kind: 'running', token: newToken(PURGE), msLeft } });
-      const app = express().post('/', idempotency({ leases, waitTimeout: 100 }));
-      const { url } = await serve(app);
-      const { status, headers } = await send(url, { headers: keyed('k') });
-      expect([status, headers['retry-after']]).toEqual([409, '59']);
-    },
-  );
 
   it('whose complete() answers nothing is told so by its events; the response goes out, and nothing runs twice', async () => {
     const log = new EventLog();

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import { idempotency, memoryLeases, type LeaseStore } from '../../../lib';
@@ -8,46 +7,6 @@ import { send } from '../../support/listen';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { keyed } from '../../support/replays';
-
-/** A store in which somebody always has the lease. */
-class TakenLeases implements LeaseStore {
-  readonly asked: number[] = [];
-  constructor(private readonly msLeft: number) {}
-  acquire(_key: string, token: string) {
-    this.asked.push(performance.now());
-    return { kind: 'running', token: `${token.split('.')[0]}.${randomUUID()}`, msLeft: this.msLeft } as const;
-  }
-
-  renew(): boolean {
-    return false;
-  }
-  complete(): boolean {
-    return false;
-  }
-  release(): boolean {
-    return false;
-  }
-}
-
-describe('a duplicate that waits', () => {
-  // A store of the application may leave it out, or return anything.
-  it.each([0, -1, 0.5, NaN, undefined as never])(
-    'for a lease with %p ms left asks again after 25 ms at the earliest, and then gets its 409',
-    async msLeft => {
-      const leases = new TakenLeases(msLeft);
-      const { url } = await serve(
-        express().post('/', idempotency({ leases, waitTimeout: 350 }), (_req, res) => void res.end()),
-      );
-      const { status, headers } = await send(url, { headers: keyed('k') });
-      expect([status, headers['retry-after']]).toEqual([409, '1']);
-      // The last one is at the end of its time, which may be just after another.
-      const pauses = leases.asked.slice(1, -1).map((at, index) => at - (leases.asked[index] ?? 0));
-      expect(pauses.length).toBeGreaterThan(0);
-      // A timer of node may be early by part of a millisecond.
-      expect(Math.min(...pauses)).toBeGreaterThan(24);
-    },
-  );
-});
 
 /**
  * Leases in memory whose questions are counted. `chatty`: they notify of each question. `silent`: of nothing, as Redis
@@ -165,32 +124,6 @@ describe('requests that wait for one key', () => {
     expect(answers).toEqual(waiting.map(() => ({ kind: 'done', token: 'runs' })));
   });
 
-  it('do not wait for the question of another, which hangs or fails', async () => {
-    const leases = new ControlledLeases({ watch: 'none' });
-    await leases.acquire('k', 'runs', LONG);
-    const hangs = signal();
-    void waitFor(leases, 'hangs', { ask: () => hangs.happened.then(() => leases.acquire('k', 'hangs', LONG)) });
-    const fails = waitFor(leases, 'fails', { ask: () => Promise.reject(new Error('no store')) });
-    const others = ['a', 'b'].map(token => waitFor(leases, token));
-    await leases.complete('k', 'runs', LONG);
-    await expect(fails).rejects.toThrow('no store');
-    expect(await Promise.all(others)).toEqual(Array(2).fill({ kind: 'done', token: 'runs' }));
-    hangs.happens();
-  });
-
-  it('do not take a turn for clients that are gone', async () => {
-    const leases = new ControlledLeases({ watch: 'none' });
-    await leases.acquire('k', 'runs', LONG);
-    let areGone = false;
-    const gone = Array.from({ length: 50 }, (_, index) => waitFor(leases, `${index}`, { isGone: () => areGone }));
-    const living = waitFor(leases, 'living');
-    areGone = true;
-    await leases.release('k', 'runs');
-    expect(await within(1_000, living)).toEqual({ kind: 'acquired' });
-    expect(new Set(await Promise.all(gone))).toEqual(new Set(['gone']));
-    expect(leases.questions).toEqual(['runs', 'living']);
-  });
-
   it('ask when the lease has expired, and at their deadlines', async () => {
     let begun: number;
     // A machine that is busy elsewhere can delay a try, but not every one.
@@ -204,23 +137,6 @@ describe('requests that wait for one key', () => {
       expect(performance.now() - begun).toBeGreaterThan(199);
       expect(await second).toEqual({ kind: 'acquired' });
     } while (performance.now() - begun > 900);
-  });
-
-  it('do not keep the process busy if their store notifies of each question', async () => {
-    const leases = new ControlledLeases({ watch: 'chatty' });
-    await leases.acquire('k', 'runs', LONG);
-    expect(await waitFor(leases, 'a', { ms: 500 })).toMatchObject({ kind: 'running' });
-    expect(leases.questions.length).toBeLessThan(40);
-  });
-
-  it('leave nothing behind', async () => {
-    const leases = new ControlledLeases();
-    await leases.acquire('k', 'runs', LONG);
-    await Promise.all(['a', 'b'].map(token => waitFor(leases, token, { ms: 50 })));
-    expect(leases.watching).toBe(0);
-    // The next waiter begins anew: it is not notified yet.
-    expect(await waitFor(leases, 'c', { ms: 1 })).toMatchObject({ kind: 'running' });
-    expect(leases.watching).toBe(0);
   });
 });
 

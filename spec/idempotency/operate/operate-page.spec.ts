@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import express from 'express';
 import { Keyv } from 'keyv';
 import type { Browser, Page } from 'playwright-core';
@@ -7,8 +6,6 @@ import { startBrowser } from '../../support/browser';
 import { send } from '../../support/listen';
 import { keyed } from '../../support/replays';
 import { serve } from '../../support/serve';
-
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 let browser: Browser;
 let page: Page;
@@ -119,18 +116,4 @@ describe('the page of operate()', () => {
     await press('Look up');
     await page.getByRole('status').getByText('The store is away.').waitFor();
   });
-
-  it.each(['light', 'dark'] as const)(
-    'is for everyone in the %s scheme, and not wider than a phone',
-    async colorScheme => {
-      await open({ colorScheme, viewport: { width: 360, height: 740 } });
-      await page.evaluate(axe);
-      const violations = await page.evaluate(async () => {
-        const found = await (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run();
-        return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      });
-      expect(violations).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-    },
-  );
 });

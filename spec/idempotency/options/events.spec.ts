@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
-import { bindRequest, dto, idempotency, int, type IdempotencyEvent, type IdempotencyOptions } from '../../../lib';
+import { idempotency, type IdempotencyEvent, type IdempotencyOptions } from '../../../lib';
 import { send } from '../../support/listen';
 import { EventLog } from '../../support/event-log';
 import { HookedLeases } from '../../support/hooked-leases';
@@ -220,29 +220,6 @@ describe('onEvent', () => {
     ]);
   });
 
-  it('is told refused for values that bindRequest() refuses, and executed for the values that it takes', async () => {
-    const log = new EventLog();
-    const { url } = await serve(
-      express().post(
-        '/',
-        idempotency({ onEvent: log.onEvent }),
-        bindRequest(dto({ count: int })),
-        (_req, res) => void res.end(),
-      ),
-    );
-    const post = (body: string) => send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body });
-    expect(
-      [await post('{"count":"x"}'), await post('{'), await post('{"count":1}')].map(({ status }) => status),
-    ).toEqual([400, 400, 200]);
-    const refused = expect.objectContaining({
-      kind: 'refused',
-      key: 'k',
-      status: 400,
-      error: expect.objectContaining({ name: 'Problem', status: 400 }),
-    });
-    expect(log.events).toEqual([refused, refused, expect.objectContaining({ kind: 'executed', status: 200 })]);
-  });
-
   it('is told abandoned when the client of a waiting duplicate leaves', async () => {
     const log = new EventLog();
     const [runs, waits, mayEnd] = [signal(), signal(), signal()];
@@ -264,20 +241,6 @@ describe('onEvent', () => {
     mayEnd.happens();
     await first;
     expect(log.kinds).toEqual(['abandoned', 'executed']);
-  });
-
-  it('measures from one clock: the handler took less than the request, which began not long ago', async () => {
-    const [event] = await eventsOf(
-      {},
-      (_req, res) => {
-        setTimeout(() => res.end(), 40);
-      },
-      [''],
-    );
-    if (event?.handlerMs === undefined) throw new Error('The handler was not measured');
-    expect(event.handlerMs).toBeGreaterThan(30);
-    expect(event.durationMs).toBeGreaterThanOrEqual(event.handlerMs);
-    expect(Math.abs(event.startTime + event.durationMs - Date.now())).toBeLessThan(20_000);
   });
 
   it('that throws is a warning of the process, once, and changes nothing', async () => {

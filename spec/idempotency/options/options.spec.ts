@@ -1,5 +1,4 @@
 import Keyv from 'keyv';
-import { Keyv as Keyv6 } from 'keyv-6';
 import { configure, guid, idempotency, memoryLeases, type IdempotencyOptions } from '../../../lib';
 import { describe as shown } from '../../../lib/options/check';
 
@@ -112,15 +111,6 @@ describe('an option', () => {
     );
   });
 
-  it.each([
-    ['5', new Keyv()],
-    ['6', new Keyv6()],
-  ])('cannot be given as a Keyv %s, which is the value of one', (_version, keyv) => {
-    const error = new TypeError('idempotency: this is a Keyv. Write idempotency({ store }).');
-    for (const make of [idempotency, configure().idempotency]) expect(() => make(keyv as object)).toThrow(error);
-    expect(() => configure({ idempotency: keyv as object })).toThrow(error);
-  });
-
   it('maxResponseBytes may be what the default store can hold, and with a store any number', () => {
     const options = { maxResponseBytes: 63_963_137 };
     const error = new TypeError(
@@ -167,15 +157,6 @@ describe('an option', () => {
     );
     expect(() => idempotency({ [name]: value })).toThrow(error);
     expect(() => configure().idempotency({ [name]: value })).toThrow(error);
-  });
-
-  it('may count such a header among those that take part in the cache key', () => {
-    expect(idempotency({ additionalHeaders: ['Authorization', 'Content-Type'] })).toBeInstanceOf(Function);
-  });
-
-  it('is not needed', () => {
-    expect(idempotency().name).toBe('idempotency');
-    expect(idempotency({})).toHaveLength(3);
   });
 });
 

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
 import { idempotency } from '../../../lib';
@@ -106,35 +104,4 @@ describe.each(expressVersions)('on %s, the length and the framing', (_version, e
     },
     60_000,
   );
-
-  it('are those of HTTP/1.0 in a retry of that version, which gets the body without its trailers', async () => {
-    const app = express()
-      .disable('x-powered-by')
-      .post('/', idempotency({ addHeaderToResponse: false, scope: () => undefined }), (_req, res) => {
-        res.set('Trailer', 'X-Sum').write('counted');
-        res.addTrailers({ 'X-Sum': '7' });
-        res.end();
-      });
-    const { url, port } = await serve(app);
-    const first = await send(url, { headers: keyed('k') });
-    expect([first.text, first.trailers]).toEqual(['counted', { 'x-sum': '7' }]);
-    expect(await oldRetry(port, 'k')).toEqual([
-      'HTTP/1.1 200 OK',
-      'Idempotent-Replayed: true',
-      'Connection: close',
-      '',
-      'counted',
-    ]);
-    expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(visible(first));
-  }, 60_000);
 });
-
-/** What an HTTP/1.0 client gets, line by line and without the date. */
-async function oldRetry(port: number, key: string): Promise<string[]> {
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write(`POST / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n\r\n`);
-  let text = '';
-  for await (const chunk of socket) text += String(chunk);
-  return text.split('\r\n').filter(line => !line.startsWith('Date: '));
-}

@@ -9,8 +9,6 @@ import { keyed } from '../../support/replays';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 
-const never = (): Promise<void> => new Promise(() => undefined);
-
 /** Takes responses only once the spec says so. */
 class SilentMap extends Map<string, unknown> {
   readonly speaks = signal();
@@ -71,23 +69,6 @@ describe('a response that is stored in the background', () => {
     expect(performance.now() - begun).toBeGreaterThan(1_990);
     await speak('k');
     expect(runs()).toBe(1);
-  });
-
-  it('is not written again where an earlier attempt has published it, whose answer was late', async () => {
-    let isSilent = true;
-    const { map, post, runs, speak } = await shop(
-      { leaseDuration: 300 },
-      10,
-      {},
-      {
-        complete: () => (isSilent ? never() : undefined),
-      },
-    );
-    map.speaks.happens();
-    expect(await post('k')).toBe(200);
-    isSilent = false;
-    await speak('k');
-    expect([map.sets, runs()]).toEqual([1, 1]);
   });
 
   it('is given up when cacheDuration is over: the next request runs', async () => {

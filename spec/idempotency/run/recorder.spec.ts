@@ -1,10 +1,10 @@
-import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import type { Response } from 'express';
 import { idempotency } from '../../../lib';
 import { send } from '../../support/listen';
 import { expressVersions } from '../../support/express-versions';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
-import { keyed, visible, visibleReplay } from '../../support/replays';
+import { keyed } from '../../support/replays';
 
 describe.each(expressVersions)('while a response is under way on %s', (_version, express) => {
   it.each<[string, (res: Response) => void]>([
@@ -21,54 +21,6 @@ describe.each(expressVersions)('while a response is under way on %s', (_version,
     await send((await serve(app)).url, { headers: keyed('k') });
     expect(seen).toEqual([true, false]);
   });
-});
-
-describe.each(expressVersions)('on %s, what node refuses is the error that it is without us:', (_version, express) => {
-  it.each<[string, (res: Response) => unknown]>([
-    ['a status that is none', res => res.writeHead(99).end()],
-    ['a reason phrase of two lines', res => res.writeHead(200, 'a\nb').end()],
-    [
-      'a reason phrase of two lines by statusMessage',
-      res => {
-        res.statusMessage = 'a\nb';
-        res.end();
-      },
-    ],
-    ['a header of two lines', res => res.writeHead(200, { 'X-A': 'a\nb' }).end()],
-    ['a header name of two words', res => res.writeHead(200, { 'X A': 'a' }).end()],
-    ['a header that is undefined', res => res.writeHead(200, { 'X-A': undefined }).end()],
-    ['a header that is undefined, under an error status', res => res.writeHead(404, { 'X-A': undefined }).end()],
-    ['a chunk that is none', res => res.write(1 as never)],
-    ['an end that is none', res => res.end({} as never)],
-  ])(
-    '%s',
-    async (_title, act) => {
-      const codes: unknown[] = [];
-      const handler: RequestHandler = (_req, res) => {
-        act(res);
-      };
-      const onError: ErrorRequestHandler = (error: NodeJS.ErrnoException, _req, _res, next) => {
-        codes.push(error.code);
-        next(error);
-      };
-      const app = express()
-        .set('env', 'test')
-        .post('/bare', handler)
-        .post('/guarded', idempotency({ addHeaderToResponse: false }), handler)
-        .use(onError);
-      const { url } = await serve(app);
-      const [bare, first, replay] = [
-        await send(`${url}/bare`),
-        await send(`${url}/guarded`, { headers: keyed('k') }),
-        await send(`${url}/guarded`, { headers: keyed('k') }),
-      ];
-      expect([first.status, first.reason]).toEqual([bare.status, bare.reason]);
-      expect(visibleReplay(replay)).toEqual(visible(first));
-      expect(codes[1]).toBe(codes[0]);
-      expect(codes).toHaveLength(2);
-    },
-    60_000,
-  );
 });
 
 describe.each(expressVersions)('callbacks on %s', (_version, express) => {

@@ -30,14 +30,6 @@ describe('the replay of a login behind a session that sets its cookie at the end
     const { retry, cookies, runs } = await login(idempotency({ scope: () => 'all' }));
     expect([cookies, retry.headers['idempotent-replayed'], runs()]).toEqual([[1, 0], 'true', 1]);
   });
-
-  it.each<[string, Parameters<typeof login>]>([
-    ['shouldCache', [idempotency({ scope: () => 'all', shouldCache: ({ status }) => status >= 400 })]],
-    ['forget()', [idempotency({ scope: () => 'all' }), true]],
-  ])('is a login of its own where %s keeps it out of the store', async (_title, args) => {
-    const { cookies, runs } = await login(...args);
-    expect([cookies, runs()]).toEqual([[1, 1], 2]);
-  });
 });
 
 describe('a replay to a client that accepts something else', () => {
@@ -72,28 +64,4 @@ describe('a replay to a client that accepts something else', () => {
     ]);
     expect([other.text, other.headers['idempotent-replayed']]).toEqual(['Good day', undefined]);
   });
-});
-
-it('replays do not share the lists of headers: what a middleware appends to one is not in the next', async () => {
-  let requests = 0;
-  const app = express()
-    .use((_req, res, next) => {
-      const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => typeof res;
-      const session = `session=${++requests}`;
-      res.writeHead = (...args: unknown[]) => {
-        res.appendHeader('Set-Cookie', session);
-        return writeHead(...args);
-      };
-      next();
-    })
-    .post(
-      '/',
-      idempotency({ scope: () => 'all' }),
-      (_req, res) => void res.cookie('a', '1').cookie('b', '2').send('ok'),
-    );
-  const { url } = await serve(app);
-  for (let request = 1; request <= 4; request++) {
-    const { headers } = await send(url, { headers: keyed('k') });
-    expect(headers['set-cookie']).toEqual(['a=1; Path=/', 'b=2; Path=/', `session=${request}`]);
-  }
 });

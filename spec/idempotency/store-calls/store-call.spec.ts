@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
@@ -132,63 +132,5 @@ describe('a call that fails', () => {
     );
     expect(asked).toHaveLength(2);
     expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(20);
-  });
-
-  it('is not made again when its time is over', async () => {
-    let calls = 0;
-    const call = async (): Promise<never> => {
-      calls++;
-      await pause(30);
-      throw new Error('ECONNRESET');
-    };
-    await expect(callStore('get()', call, 20)).rejects.toThrow('get() did not answer within 20 ms');
-    await pause(80);
-    expect(calls).toBe(1);
-  });
-});
-
-describe('a store whose answer is not a promise of the language', () => {
-  const boom = new Error('boom');
-  const throwing = {
-    then() {
-      throw boom;
-    },
-  };
-
-  it.each<[string, () => object]>([
-    ['whose `then` throws', () => throwing],
-    [
-      'whose `then` cannot be read',
-      () => ({
-        get then(): never {
-          throw boom;
-        },
-      }),
-    ],
-    [
-      'that becomes a promise that fails',
-      () => ({
-        then(use: (value: unknown) => void) {
-          use(Promise.reject(boom));
-        },
-      }),
-    ],
-  ])('and %s is asked again', async (_what, answer) => {
-    let calls = 0;
-    const call = (): Promise<number> => (calls++ === 0 ? (answer() as Promise<number>) : Promise.resolve(7));
-    expect(await callStore('get()', call, 20_000)).toBe(7);
-  });
-
-  it('and that becomes a promise that never settles has its time', async () => {
-    const answer = {
-      then(use: (value: unknown) => void) {
-        use(never());
-      },
-    } as unknown as Promise<number>;
-    await expect(callStore('get()', () => answer, 50)).rejects.toThrow(StoreUnavailable);
-  });
-
-  it('and only has a property `then` is the answer', async () => {
-    expect(await callStore('get()', () => ({ kind: 'done', then: undefined }), 20_000)).toEqual({ kind: 'done' });
   });
 });

@@ -3,11 +3,8 @@ import KeyvValkey from '@keyv/valkey';
 import { Keyv } from 'keyv';
 import { Keyv as Keyv6 } from 'keyv-6';
 import { idempotency } from '../../../lib';
-import { backingStoreOf } from '../../../lib/idempotency/stores/keyv-like';
 import { RedisServer } from '../../support/servers/redis-server';
 import { Shop } from '../../support/shop';
-
-const STORE_TIMEOUT = 1_000;
 
 describe('a Keyv of version 5 or 6', () => {
   let redis: RedisServer;
@@ -98,39 +95,5 @@ describe('a Keyv of version 5 or 6', () => {
     await store.clear();
     expect(await shop.outcome('cleared')).toBe(409);
     await shop.close();
-  });
-
-  it.each([
-    ['5', () => new Keyv({ store: onRedis() })],
-    ['6', () => new Keyv6({ store: onRedis() })],
-  ])('%s does not take an outage for a response that is not there', async (version, make) => {
-    const shop = await Shop.open(make(), { storeTimeout: STORE_TIMEOUT });
-    const key = `outage ${version}`;
-    expect(await shop.outcome(key)).toBe('ran');
-    await redis.kill();
-    expect(await shop.outcome(key)).toBe(503);
-    await redis.up();
-    await shop.outcomeInTheEnd(`${key}, over`);
-    expect(shop.runs.filter(run => run === key)).toHaveLength(1);
-    await shop.close();
-  });
-
-  it('is looked through to what holds its data', () => {
-    const [map, adapter] = [new Map(), onRedis()];
-    expect([new Keyv({ store: map }), new Keyv6({ store: map })].map(backingStoreOf)).toEqual([map, map]);
-    expect([new Keyv({ store: adapter }), new Keyv6({ store: adapter })].map(backingStoreOf)).toEqual([
-      adapter,
-      adapter,
-    ]);
-  });
-
-  it.each<[string, string, () => unknown]>([
-    ['an adapter', 'an instance of KeyvRedis', onRedis],
-    ['a Map', 'an instance of Map', () => new Map()],
-    ['a promise', 'a promise: await it first', () => Promise.resolve(new Keyv())],
-  ])('is asked for where %s is given', (_title, shown, make) => {
-    expect(() => idempotency({ store: make() as never })).toThrow(
-      new TypeError(`idempotency: store must be a Keyv, for example new Keyv(adapter), not ${shown}`),
-    );
   });
 });

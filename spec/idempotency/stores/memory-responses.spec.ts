@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { HeaderLine, RecordedResponse } from '../../../lib';
-import { defaultStore, LONGEST_BODY, MemoryResponses } from '../../../lib/idempotency/stores/memory-responses';
+import { LONGEST_BODY, MemoryResponses } from '../../../lib/idempotency/stores/memory-responses';
 
 const response = (body: Buffer): RecordedResponse => ({
   status: 201,
@@ -15,19 +15,6 @@ const run = promisify(execFile);
 const root = join(__dirname, '../../..');
 
 describe('the default store', () => {
-  it('is one for the process', () => {
-    expect(defaultStore()).toBe(defaultStore());
-  });
-
-  it.each([0, 1, 4_096, 4_097, 100_000])('returns a response of %p bytes as it was', length => {
-    const store = new MemoryResponses();
-    const kept = response(Buffer.from(Array.from({ length }, (_, index) => index % 256)));
-    store.set('k', 't', kept, 60_000);
-    expect(store.get('k', 't')).toEqual(kept);
-    store.delete('k', 't');
-    expect(store.get('k', 't')).toBeUndefined();
-  });
-
   it('returns no response to the wrong key: a lease store may mix up its answers', () => {
     const store = new MemoryResponses();
     store.set('alice', 't', response(Buffer.from('x')), 60_000);

@@ -26,14 +26,6 @@ describe('a record of the store', () => {
     expect(fromStored('k', JSON.stringify(record))).toBeUndefined();
   });
 
-  it.each<[string, unknown]>([
-    ['missing', undefined],
-    ['not a text', valid],
-    ['not JSON', JSON.stringify(valid).slice(1)],
-  ])('that is %s is not a response', (_title, record) => {
-    expect(fromStored('k', record)).toBeUndefined();
-  });
-
   it('with another key is an error: it is the answer to another question', () => {
     expect(() => fromStored('l', JSON.stringify(valid))).toThrow(
       'asked for the response of l, and answered with that of k',

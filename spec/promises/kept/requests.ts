@@ -117,8 +117,8 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'Every failure of every source is in one answer, without a stack trace.',
-    spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
-    title: 'every failure of every source is in one answer, and no stack trace',
+    spec: 'spec/binding/reading/failures.spec.ts',
+    title: 'every failure of every source is in one answer, each under the name it was looked up under',
     mutant: {
       file: 'lib/problems/problem.ts',
       find: '...(this.errors && { errors: this.errors }),',
@@ -127,8 +127,8 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A malformed form is 400, and no file stays.',
-    spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
-    title: 'is answered with 400, and no file stays',
+    spec: 'spec/binding/input/uploads.spec.ts',
+    title: 'files on disk are gone when a client is refused > no closing boundary',
     mutant: {
       file: 'lib/problems/catalogue.ts',
       find: "'body-malformed': { status: 400,",
@@ -167,7 +167,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A required claim that is an empty array is missing.',
-    spec: 'spec/binding/sources/caller-claim.spec.ts',
+    spec: 'spec/binding/sources/caller.spec.ts',
     title: 'a claim that is an empty array is missing, and no value that the client sends replaces it',
     mutant: {
       file: 'lib/binding/sources/caller.ts',
@@ -177,7 +177,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A missing permission is 400, and listed.',
-    spec: 'spec/binding/acceptance/permissions.spec.ts',
+    spec: 'spec/binding/acceptance/claims-and-permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
       file: 'lib/binding/sources/caller.ts',
@@ -187,7 +187,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A signed cookie is what cookie-parser has verified, and comes from nowhere else.',
-    spec: 'spec/binding/sources/headers-cookie.spec.ts',
+    spec: 'spec/binding/acceptance/headers-and-cookies.spec.ts',
     title: 'is missing, and comes from nowhere else',
     mutant: {
       file: 'lib/binding/sources/headers.ts',

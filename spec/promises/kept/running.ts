@@ -7,9 +7,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/runs-once.spec.ts',
     title: 'exactly one runs, and all get its answer',
     mutant: {
-      file: 'lib/idempotency/leases/memory-leases.ts',
-      find: 'else if (lease.token !== token)\n',
-      replace: 'else if (lease.token === token)\n',
+      file: 'lib/idempotency/leases/lease-store.ts',
+      find: 'if (run && run.token !== token)\n',
+      replace: 'if (run && run.token === token)\n',
     },
   },
   {
@@ -323,9 +323,9 @@ export const running: readonly KeptPromise[] = [
     title: '100,000 live keys > in memory do not slow an acquire',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: '    const lease = this.leases.get(key);\n    if (!lease) this.makeRoom();',
+      find: '    const found = this.leases.get(key);\n',
       replace:
-        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const lease = this.leases.get(key);\n    if (!lease) this.makeRoom();',
+        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const found = this.leases.get(key);\n',
     },
   },
   {

@@ -17,34 +17,36 @@ function happened({ state, status, created, ends }) {
   return `${came} It ran and answered ${status}. Retries get this response until ${at(ends)}.`;
 }
 
-/** What can be done with a run: the name of the button, the question before it, and the request. */
-function actionsOn({ state, cacheKey }) {
-  const path = `keys/${encodeURIComponent(cacheKey)}`;
-  const settle = outcome => ({
-    path: `${path}/resolve`,
+/** What can be done with a run, by its state: the name of the button, the question before it, what it settles. */
+const actions = {
+  running: [],
+  done: [
+    [
+      'Purge',
+      'The stored response and the record of this run are removed. The next request with this key RUNS THE HANDLER ' +
+        'AGAIN. Purge only if you know that the run did nothing.',
+    ],
+  ],
+  unknown: [
+    ['It ran', 'You have looked, and what it does was done. Retries get 409, and it never runs again.', 'ran'],
+    [
+      'It did not run',
+      'You have looked, and nothing was done. The next request with this key RUNS THE HANDLER.',
+      'did-not-run',
+    ],
+  ],
+};
+
+const pathOf = run => `keys/${encodeURIComponent(run.cacheKey)}`;
+
+const purge = run => ask(pathOf(run), { method: 'DELETE' });
+
+const settle = (run, outcome) =>
+  ask(`${pathOf(run)}/resolve`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ outcome }),
   });
-  if (state === 'done')
-    return [
-      [
-        'Purge',
-        'The stored response and the record of this run are removed. The next request with this key RUNS THE HANDLER ' +
-          'AGAIN. Purge only if you know that the run did nothing.',
-        { path, method: 'DELETE' },
-      ],
-    ];
-  if (state !== 'unknown') return [];
-  return [
-    ['It ran', 'You have looked, and what it does was done. Retries get 409, and it never runs again.', settle('ran')],
-    [
-      'It did not run',
-      'You have looked, and nothing was done. The next request with this key RUNS THE HANDLER.',
-      settle('did-not-run'),
-    ],
-  ];
-}
 
 /** Asks the server. @throws Error with what went wrong. */
 async function ask(path, init) {
@@ -82,7 +84,7 @@ function confirmed(question, name) {
 
 /** Shows the stored response below a run. */
 async function showResponse(run, item, shower) {
-  const { response } = await ask(`keys/${encodeURIComponent(run.cacheKey)}?response=true`);
+  const { response } = await ask(`${pathOf(run)}?response=true`);
   const bytes = Uint8Array.from(atob(response?.body ?? ''), character => character.charCodeAt(0));
   const lines = (response?.headers ?? []).map(([name, value]) => `${name}: ${value}`);
   const text = response
@@ -95,23 +97,23 @@ async function showResponse(run, item, shower) {
 function itemOf(run) {
   const item = element('li', '');
   item.dataset.state = run.state;
-  const actions = element('div', '', { className: 'actions' });
+  const buttons = element('div', '', { className: 'actions' });
   if (run.status !== undefined)
-    actions.append(button('Show the response', run, shower => showResponse(run, item, shower)));
-  for (const [name, question, { path, ...init }] of actionsOn(run)) {
+    buttons.append(button('Show the response', run, shower => showResponse(run, item, shower)));
+  for (const [name, question, outcome] of actions[run.state]) {
     const act = async () => {
       if (!(await confirmed(question, name))) return;
-      await ask(path, init);
+      await (outcome ? settle(run, outcome) : purge(run));
       await look();
       message.textContent = `${name}: done. ${message.textContent}`;
     };
-    actions.append(button(name, run, act));
+    buttons.append(button(name, run, act));
   }
   item.append(
     element('h2', `${run.method} ${run.path}`),
     element('p', happened(run), { className: 'happened' }),
     element('code', run.cacheKey),
-    actions,
+    buttons,
   );
   return item;
 }

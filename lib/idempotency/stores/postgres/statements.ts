@@ -21,33 +21,16 @@ export function tablesOf(prefix: string, schema?: string): Tables {
 
 /** Several statements in one query are one transaction: there is no table without the others. */
 export const ddl = ({ runs, leases, responses }: Tables): string => `CREATE TABLE ${runs} (
-  key bytea PRIMARY KEY,
-  token text NOT NULL,
-  done boolean NOT NULL,
-  expires timestamptz NOT NULL,
-  unknown_until timestamptz,
-  cache_key text,
-  method text,
-  path text,
-  created float8,
-  key_hash text,
-  caller_hash text,
+  key bytea PRIMARY KEY, token text NOT NULL, done boolean NOT NULL, expires timestamptz NOT NULL,
+  unknown_until timestamptz, cache_key text, method text, path text, created float8, key_hash text, caller_hash text,
   status int
 );
 CREATE INDEX ON ${runs} (expires);
 CREATE INDEX ON ${runs} (created);
 CREATE INDEX ON ${runs} (key_hash);
-CREATE TABLE ${leases} (
-  key bytea PRIMARY KEY,
-  token text NOT NULL,
-  expires timestamptz NOT NULL
-);
+CREATE TABLE ${leases} (key bytea PRIMARY KEY, token text NOT NULL, expires timestamptz NOT NULL);
 CREATE TABLE ${responses} (
-  key bytea,
-  token text,
-  response text NOT NULL,
-  expires timestamptz NOT NULL,
-  PRIMARY KEY (key, token)
+  key bytea, token text, response text NOT NULL, expires timestamptz NOT NULL, PRIMARY KEY (key, token)
 );
 CREATE INDEX ON ${responses} (expires);`;
 

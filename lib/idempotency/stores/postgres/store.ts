@@ -4,9 +4,8 @@ import { isThenable } from '../../../basics/awaitable';
 import { checkOptions, objectWith, type Rule } from '../../../options/check';
 import type { Acquisition, LeaseStore } from '../../leases/lease-store';
 import type { RunFacts, RunPage, RunQuery, RunRecord } from '../../leases/runs';
-import type { RecordedResponse } from '../../responses/recorded-response';
-import { listed, listing, RUN_COLUMNS, runOf } from '../list-runs';
-import { fromStored, type ResponseStore, toStored } from '../responses';
+import { toStored } from '../responses';
+import { findRun, listRuns, nameOf, responsesBy, sweeping, type ListedRuns } from '../sql';
 import type { Store } from '../store';
 import { commitOn, ddl, listedRuns, NAME, statementsOn, tablesOf, type Tables } from './statements';
 
@@ -17,9 +16,9 @@ export interface PostgresPool {
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
-  /** Schema of the tables, which must exist. Default: the first one of `search_path`. */
+  /** Schema of the tables, which must exist. Default: the first of `search_path`. */
   readonly schema?: string;
-  /** Beginning of the names of the tables: up to 50 letters, digits and `_`, as they are. Default `'bindonce_'`. */
+  /** Beginning of the tables' names: up to 50 letters, digits and `_`. Default `'bindonce_'`. */
   readonly prefix?: string;
 }
 
@@ -37,8 +36,6 @@ const MADE_ALREADY: readonly unknown[] = ['42P07', '42710', '23505'];
 
 /** Tries after which a step has failed. */
 const TRIES = 20;
-/** Milliseconds from the use of the tables to the sweep; until then, expired rows only take space. */
-const SWEEP_DELAY = 60_000;
 /** Rows that are deleted in one statement. */
 const SWEEP_BATCH = 1_000;
 
@@ -60,13 +57,17 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   const commit = commitOn(tables);
   return {
     leases: new PostgresLeases(database),
-    responses: new PostgresResponses(database),
+    responses: responsesBy({
+      read: (key, token) => database.run('read', [keyHash(key), token]),
+      keep: (key, token, ms, text) => database.run('keep', [keyHash(key), token, ms, text]),
+      remove: (key, token) => database.run('remove', [keyHash(key), token]),
+    }),
     commit: (key, token, response, ms) => ({
       text: commit,
       values: [
         keyHash(key).toString('hex'),
         token,
-        toStored(responseKey(key, token), response),
+        toStored(nameOf(key, token), response),
         String(ms),
         String(response.status),
       ],
@@ -102,17 +103,21 @@ type Step = keyof ReturnType<typeof statementsOn>;
 /** The tables: makes them when they are missing, and deletes what has expired. */
 class Database {
   private readonly statements: ReturnType<typeof statementsOn>;
-  /** The SQL of what `list` shows. */
-  readonly listed: string;
+  readonly runs: ListedRuns;
   private creating: Promise<void> | undefined;
-  private sweeping: NodeJS.Timeout | undefined;
+  /** Every process sweeps: they skip each other's rows. */
+  private readonly planSweep = sweeping(
+    (['sweepRuns', 'sweepResponses'] as const).map(
+      step => async () => (await this.run(step, [SWEEP_BATCH])).length === SWEEP_BATCH,
+    ),
+  );
 
   constructor(
     private readonly pool: PostgresPool,
     private readonly tables: Tables,
   ) {
     this.statements = statementsOn(tables);
-    this.listed = listedRuns(tables);
+    this.runs = { sql: listedRuns(tables), parameter: position => `$${position}`, select: this.query.bind(this) };
   }
 
   run(step: Step, values: unknown[]): Promise<readonly unknown[]> {
@@ -121,9 +126,7 @@ class Database {
 
   /** Runs one statement, which is one transaction. */
   async query(text: string, values: unknown[]): Promise<readonly unknown[]> {
-    this.sweeping ??= setTimeout(() => {
-      void this.sweep();
-    }, SWEEP_DELAY).unref();
+    this.planSweep();
     for (let tries = 1; ; tries++) {
       try {
         return (await this.pool.query(text, values)).rows;
@@ -158,19 +161,6 @@ class Database {
       this.creating = undefined;
     }
   }
-
-  /** Deletes expired rows a minute after a use. Every process does so: they skip each other's rows. */
-  private async sweep(): Promise<void> {
-    try {
-      for (const step of ['sweepRuns', 'sweepResponses'] as const)
-        while ((await this.run(step, [SWEEP_BATCH])).length === SWEEP_BATCH) {
-          /* there may be more */
-        }
-    } catch {
-      /* the next sweep finds the same rows */
-    }
-    this.sweeping = undefined;
-  }
 }
 
 class PostgresLeases implements LeaseStore {
@@ -179,16 +169,10 @@ class PostgresLeases implements LeaseStore {
   async acquire(key: string, token: string, ms: number, about?: RunFacts): Promise<Acquisition> {
     const { keepUnknown = null, method, path, created, keyHash: ofKey, callerHash: ofCaller } = about ?? {};
     const facts = [about && key, method, path, created, ofKey, ofCaller];
-    const found = await this.database.answer<Found>('acquire', [keyHash(key), token, ms, keepUnknown, ...facts]);
-    switch (found.kind) {
-      case 'acquired':
-        return { kind: 'acquired' };
-      case 'done':
-      case 'unknown':
-        return { kind: found.kind, token: found.token };
-      case 'running':
-        return { kind: 'running', token: found.token, msLeft: found.ms_left };
-    }
+    const values = [keyHash(key), token, ms, keepUnknown, ...facts];
+    const { kind, token: holder, ms_left: msLeft } = await this.database.answer<Found>('acquire', values);
+    if (kind === 'acquired') return { kind };
+    return kind === 'running' ? { kind, token: holder, msLeft } : { kind, token: holder };
   }
 
   async renew(key: string, token: string, ms: number): Promise<boolean> {
@@ -211,16 +195,12 @@ class PostgresLeases implements LeaseStore {
     return (await this.database.answer<{ readonly response: string; readonly locked?: boolean }>('salt', [])).response;
   }
 
-  async list(query: RunQuery): Promise<RunPage> {
-    const { text, values } = listing(query, this.database.listed, position => `$${position}`);
-    return listed(await this.database.query(text, values), query);
+  list(query: RunQuery): Promise<RunPage> {
+    return listRuns(query, this.database.runs);
   }
 
-  async get(key: string): Promise<RunRecord | undefined> {
-    const runs = `(${this.database.listed}) AS listed`;
-    const text = `SELECT ${RUN_COLUMNS} FROM ${runs} WHERE key = $1 AND cache_key IS NOT NULL`;
-    const [row] = await this.database.query(text, [keyHash(key)]);
-    return row === undefined ? undefined : runOf(row);
+  get(key: string): Promise<RunRecord | undefined> {
+    return findRun(keyHash(key), this.database.runs);
   }
 
   private async is(step: Step, values: unknown[]): Promise<boolean> {
@@ -234,26 +214,6 @@ interface Found {
   readonly ms_left: number;
   readonly locked: boolean;
 }
-
-class PostgresResponses implements ResponseStore {
-  constructor(private readonly database: Database) {}
-
-  async get(key: string, token: string): Promise<RecordedResponse | undefined> {
-    const [row] = await this.database.run('read', [keyHash(key), token]);
-    return row ? fromStored(responseKey(key, token), (row as { readonly response: unknown }).response) : undefined;
-  }
-
-  async set(key: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
-    await this.database.run('keep', [keyHash(key), token, ms, toStored(responseKey(key, token), response)]);
-  }
-
-  async delete(key: string, token: string): Promise<void> {
-    await this.database.run('remove', [keyHash(key), token]);
-  }
-}
-
-/** The name that a stored response gives itself. */
-const responseKey = (key: string, token: string): string => `${key}:${token}`;
 
 /** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
 function keyHash(key: string): Buffer {

@@ -15,11 +15,7 @@ import { BorrowedClient, isCluster, isRedisClient, isSingle, Subscriber, type Re
 
 /** Options of {@link redisLeases}. */
 export interface RedisLeasesOptions {
-  /**
-   * Prefix of each key: applications that share a Redis need different ones. The leases that a Keyv with the namespace
-   * `shop` has without `leases` are under `'shop:bindonce:1::lease:'`. Default that of a Keyv without a namespace,
-   * `'keyv:bindonce:1::lease:'`.
-   */
+  /** Prefix of each key: applications that share a Redis need different ones. Default `'keyv:bindonce:1::lease:'`. */
   readonly prefix?: string;
 }
 

@@ -1,20 +1,22 @@
 import { statfsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable, type Awaitable } from '../../../basics/awaitable';
+import { sweeping } from '../sql';
+
+type Value = string | number | null;
 
 /** The part of a database of `node:sqlite` or of better-sqlite3 that bindonce uses. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): {
-    get(...values: readonly (string | number | null)[]): unknown;
-    all(...values: readonly (string | number | null)[]): unknown[];
-    run(...values: readonly (string | number | null)[]): { readonly changes: number | bigint };
+    all(...values: readonly Value[]): unknown[];
+    run(...values: readonly Value[]): { readonly changes: number | bigint };
   };
   close(): void;
 }
 
-/** From this version on, several processes may write to a file in WAL mode without damage to it. */
-const WAL_IS_SAFE = [3, 51, 3];
+/** From this version of SQLite on, several processes may write to a file in WAL mode without damage to it. */
+const WAL_IS_SAFE = '3.51.3';
 
 /** Types of file systems on which locks do not hold between machines (statfs(2)): NFS, SMB, CIFS, SMB 2. */
 const NETWORKED = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
@@ -24,8 +26,6 @@ const LONGEST_WAIT = 10_000;
 /** Milliseconds between two tries, at most: random, so that processes do not meet again. */
 const LONGEST_PAUSE = 20;
 
-/** Milliseconds from the use of the tables to the sweep; until then, expired rows only take space. */
-const SWEEP_DELAY = 60_000;
 /** Rows that are deleted at once. */
 const SWEEP_BATCH = 500;
 
@@ -72,10 +72,9 @@ function opened(path: string): SqliteDatabase {
     { readonly DatabaseSync: new (path: string) => SqliteDatabase } | undefined;
   try {
     if (sqlite) return new sqlite.DatabaseSync(path);
-  } catch (error) {
-    throw new Error(`sqliteStore: ${path} cannot be opened (${String(error)}). Check the path and its permissions.`, {
-      cause: error,
-    });
+  } catch (cause) {
+    const what = `sqliteStore: ${path} cannot be opened (${String(cause)}). Check the path and its permissions.`;
+    throw new Error(what, { cause });
   }
   throw new Error(
     `sqliteStore(path) needs node:sqlite, which Node ${process.version} does not have; Node 22.13 has. Or pass a ` +
@@ -86,14 +85,18 @@ function opened(path: string): SqliteDatabase {
 /** A database, in which each step is one transaction. */
 export class Database {
   private isReady = false;
-  private sweeping: NodeJS.Timeout | undefined;
+  private readonly planSweep = sweeping(
+    SWEEPS.map(piece => async () => {
+      const mayBeMore = (await this.take(() => this.run(piece, Date.now()))) === SWEEP_BATCH;
+      if (mayBeMore) await pause(LONGEST_PAUSE);
+      return mayBeMore;
+    }),
+  );
 
   constructor(private readonly database: SqliteDatabase) {
     // While it is opened, SQLite may wait: several processes can start at the same moment.
     database.exec(`PRAGMA busy_timeout = ${LONGEST_WAIT}`);
-    const { file } = this.get('SELECT file FROM pragma_database_list WHERE name = ?', 'main') as {
-      file: string | null;
-    };
+    const { file } = this.get("SELECT file FROM pragma_database_list WHERE name = 'main'") as { file: string | null };
     if (!file)
       throw new Error(
         'sqliteStore: this database is in memory, and ends with the process. Give it the path of a file.',
@@ -101,7 +104,13 @@ export class Database {
     if (NETWORKED.has(statfsSync(file).type))
       throw new Error(`sqliteStore: ${file} is on a network, where locks of files do not hold. Use a local disk.`);
     this.setJournal(file);
-    this.prepare();
+    try {
+      // Makes the tables, so that a file that cannot be written is found now; if it is locked, the first step does it.
+      this.attempt(() => undefined);
+    } catch (cause) {
+      const what = `sqliteStore: the file cannot be written (${String(cause)}). Check its path and permissions.`;
+      throw new Error(what, { cause });
+    }
     // From now on, it would stop the event loop while it waits.
     database.exec('PRAGMA busy_timeout = 0');
   }
@@ -119,16 +128,16 @@ export class Database {
     this.database.close();
   }
 
-  get(sql: string, ...values: readonly (string | number | null)[]): unknown {
-    return this.database.prepare(sql).get(...values);
+  get(sql: string, ...values: readonly Value[]): unknown {
+    return this.all(sql, ...values)[0];
   }
 
-  all(sql: string, ...values: readonly (string | number | null)[]): unknown[] {
+  all(sql: string, ...values: readonly Value[]): unknown[] {
     return this.database.prepare(sql).all(...values);
   }
 
   /** @returns the number of rows that have changed. */
-  run(sql: string, ...values: readonly (string | number | null)[]): number {
+  run(sql: string, ...values: readonly Value[]): number {
     return Number(this.database.prepare(sql).run(...values).changes);
   }
 
@@ -144,9 +153,7 @@ export class Database {
   /** @returns undefined if another process has the file. */
   private attempt<T>(step: () => T): { readonly value: T } | undefined {
     const { database } = this;
-    this.sweeping ??= setTimeout(() => {
-      void this.sweep();
-    }, SWEEP_DELAY).unref();
+    this.planSweep();
     try {
       database.exec('BEGIN IMMEDIATE');
     } catch (error) {
@@ -167,28 +174,14 @@ export class Database {
     }
   }
 
-  /** Makes the tables, so that a file that cannot be written is found now; if it is locked, the first step does it. */
-  private prepare(): void {
-    try {
-      this.attempt(() => undefined);
-    } catch (error) {
-      throw new Error(`sqliteStore: the file cannot be written (${String(error)}). Check its path and permissions.`, {
-        cause: error,
-      });
-    } finally {
-      clearTimeout(this.sweeping);
-      this.sweeping = undefined;
-    }
-  }
-
   private setJournal(file: string): void {
     const { version } = this.get('SELECT sqlite_version() AS version') as { version: string };
-    const isSafe = isAtLeast(version.split('.').map(Number), WAL_IS_SAFE);
+    const isSafe = numberOf(version) >= numberOf(WAL_IS_SAFE);
     const { journal_mode: mode } = this.get('PRAGMA journal_mode') as { journal_mode: string };
     if (mode === 'wal' && !isSafe)
       throw new Error(
         `sqliteStore: ${file} is in WAL mode, in which several processes may damage a file before SQLite ` +
-          `${WAL_IS_SAFE.join('.')}; this is ${version}. Run PRAGMA journal_mode = DELETE on it, or update SQLite.`,
+          `${WAL_IS_SAFE}; this is ${version}. Run PRAGMA journal_mode = DELETE on it, or update SQLite.`,
       );
     try {
       if (isSafe) this.get('PRAGMA journal_mode = WAL');
@@ -196,18 +189,6 @@ export class Database {
       // Another process has the file, and sets it, too.
       if (!isBusy(error)) throw error;
     }
-  }
-
-  /** Deletes what has expired, a minute after a use, a piece at a time. */
-  private async sweep(): Promise<void> {
-    try {
-      for (const piece of SWEEPS)
-        while ((await this.take(() => this.run(piece, Date.now()))) === SWEEP_BATCH) await pause(LONGEST_PAUSE);
-    } catch {
-      /* the next sweep finds the same rows */
-    }
-    clearTimeout(this.sweeping);
-    this.sweeping = undefined;
   }
 }
 
@@ -217,7 +198,5 @@ function isBusy(error: unknown): boolean {
   return /^SQLITE_(?:BUSY|LOCKED)/.test(String(code)) || [5, 6].includes(Number(errcode) & 0xff);
 }
 
-function isAtLeast(version: readonly number[], wanted: readonly number[]): boolean {
-  const at = wanted.findIndex((part, index) => part !== version[index]);
-  return at < 0 || (version[at] ?? 0) > (wanted[at] ?? 0);
-}
+/** Returns the number of a version, as SQLite's own SQLITE_VERSION_NUMBER. */
+const numberOf = (version: string): number => version.split('.').reduce((sum, part) => sum * 1_000 + Number(part), 0);

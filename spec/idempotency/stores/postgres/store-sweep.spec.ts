@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { postgresStore } from '../../../../lib';
 import { PostgresServer } from '../../../support/servers/postgres-server';
@@ -89,28 +88,5 @@ describe('postgresStore()', () => {
     while (jest.getTimerCount() === 0) await leases.renew('other', 'a', LONG);
     jest.advanceTimersByTime(MINUTE);
     await rowsAre(1);
-  });
-
-  it('keeps a failed sweep to itself, and sweeps again later', async () => {
-    const other = new Pool({ connectionString: postgres.url, idleTimeoutMillis: 0 });
-    const { leases } = postgresStore(other);
-    await leases.acquire('k', 'a', LONG);
-    await other.end();
-    jest.advanceTimersByTime(MINUTE);
-    await new Promise(setImmediate);
-    expect(jest.getTimerCount()).toBe(0);
-    await expect(Promise.resolve(leases.acquire('k', 'a', LONG))).rejects.toThrow('after calling end');
-    expect(jest.getTimerCount()).toBe(1);
-  });
-
-  it('does not keep a process from ending', async () => {
-    jest.useRealTimers();
-    const timers = (): number => process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length;
-    const { leases } = postgresStore(pool);
-    const before = timers();
-    await leases.acquire('k', 'a', LONG);
-    // Timers of others may end meanwhile, and those of the pool last for some milliseconds.
-    for (const end = performance.now() + 5_000; timers() > before && performance.now() < end;) await pause(20);
-    expect(timers()).toBeLessThanOrEqual(before);
   });
 });

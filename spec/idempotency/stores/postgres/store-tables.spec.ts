@@ -76,14 +76,6 @@ describe('the tables of postgresStore()', () => {
     expect(answers).not.toContain(salt);
   });
 
-  it('are made again after they were dropped', async () => {
-    const pool = poolOn(await freshDatabase());
-    const { leases } = postgresStore(pool);
-    await worksIn(leases);
-    await pool.query('DROP TABLE bindonce_1_leases, bindonce_1_runs, bindonce_1_responses');
-    await worksIn(leases);
-  });
-
   it('can be made by another role, for a role that may not', async () => {
     const url = await freshDatabase();
     const owner = poolOn(url);
@@ -166,10 +158,4 @@ describe('postgresStore()', () => {
       );
     },
   );
-
-  it('asks for the pool of a promise', () => {
-    expect(() => postgresStore(Promise.resolve() as never)).toThrow(
-      new TypeError('postgresStore: pool must be a Pool of pg, not a promise: await it first'),
-    );
-  });
 });

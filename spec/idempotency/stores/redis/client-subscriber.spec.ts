@@ -7,8 +7,6 @@ import { RedisServer } from '../../../support/servers/redis-server';
 import { Shop } from '../../../support/shop';
 import { signal } from '../../../support/signal';
 
-const LONG = 60_000;
-
 let redis: RedisServer;
 beforeAll(async () => {
   redis = await RedisServer.start();
@@ -78,58 +76,6 @@ describe.each(clients)('notifications over %s', (name, connect, close) => {
     await subscribers(0);
     await connections(3);
     close(client as never);
-    await connections(1);
-  });
-
-  it('tell of completions and releases, and only of the own key', async () => {
-    const [completed, released, other] = await Promise.all(['completed', 'released', 'other'].map(watch));
-    await leases.complete(`${name} completed`, 't', LONG);
-    await leases.acquire(`${name} released`, 't', LONG);
-    await leases.release(`${name} released`, 't');
-    await Promise.all([completed?.told, released?.told]);
-    expect(await Promise.race([other?.told.then(() => 'told'), 'not told'])).toBe('not told');
-  });
-
-  it('reach a waiter that comes while the last one leaves, for the same key and for another', async () => {
-    for (let round = 0; round < 30; round++) {
-      const last = await watch(`round ${round}`);
-      const coming = [watch(`round ${round}`), watch(`other ${round}`)];
-      last.stop();
-      const waiters = await Promise.all(coming);
-      for (const key of ['round', 'other']) await leases.complete(`${name} ${key} ${round}`, 't', LONG);
-      for (const { told, stop } of waiters) {
-        await told;
-        stop();
-      }
-    }
-  });
-
-  it('go on over another connection for the next who waits, when that of the subscriptions has broken', async () => {
-    const before = await watch('before');
-    await breakSubscriptions();
-    await connections(2);
-    const after = await watch('after');
-    await leases.complete(`${name} after`, 't', LONG);
-    await after.told;
-    before.stop();
-    after.stop();
-    await subscribers(0);
-  });
-
-  it('are refused to a user who may not subscribe; nothing remains of it', async () => {
-    await redis.ask('ACL', 'SETUSER', 'default', '-subscribe');
-    await expect(watch('refused'))
-      .rejects.toThrow()
-      .finally(() => redis.ask('ACL', 'SETUSER', 'default', '+subscribe'));
-    const allowed = await watch('refused');
-    await leases.complete(`${name} refused`, 't', LONG);
-    await allowed.told;
-  });
-
-  it('do not outlive a client that is closed while they open', async () => {
-    const watching = watch('closed').catch(String);
-    close(client as never);
-    await watching;
     await connections(1);
   });
 });

@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import {
-  bool,
   dateTime,
   dto,
   fromClaim,
@@ -12,18 +11,12 @@ import {
   nullable,
   string,
   type AnyType,
-  type Claims,
   type Property,
+  hasPermission,
 } from '../../../lib';
-import type { Sent } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
-class Caller extends dto({
-  userId: fromClaim(guid, { name: 'sub' }),
-  level: fromClaim(int),
-  admin: fromClaim(bool, { required: false, fallback: false }),
-}) {}
 
 it('a claim that is an empty array is missing, and no value that the client sends replaces it', async () => {
   class Loose extends dto({
@@ -37,35 +30,6 @@ it('a claim that is an empty array is missing, and no value that the client send
   expect((await bind(Strict, { path: '/?v=forged' }, { user: { v: [] } })).errors).toEqual([
     { name: 'v', in: 'claim', detail: 'The caller does not have this claim.' },
   ]);
-});
-
-const forged: readonly [string, Sent][] = [
-  ['the JSON body', { json: { userId: ID, sub: ID, level: 9, admin: true } }],
-  ['the query', { path: `/?userId=${ID}&sub=${ID}&level=9&admin=true` }],
-  [
-    'a form',
-    {
-      form: [
-        ['userId', ID],
-        ['sub', ID],
-        ['level', '9'],
-        ['admin', 'true'],
-      ],
-    },
-  ],
-  [
-    'headers and cookies',
-    { headers: { userId: ID, sub: ID, level: '9', admin: 'true', Cookie: `sub=${ID}; level=9` } },
-  ],
-];
-
-it.each(forged)('a required claim cannot be set from %s', async (_source, sent) => {
-  const options = { allowFormData: { urlEncoded: true } } as const;
-  expect((await bind(Caller, sent, options)).errors.map(({ name, in: source }) => [name, source])).toEqual([
-    ['sub', 'claim'],
-    ['level', 'claim'],
-  ]);
-  expect((await bind(Caller, sent, { ...options, user: { sub: ID, level: 3 } })).dto).toEqual({ userId: ID, level: 3 });
 });
 
 describe('where the principal is', () => {
@@ -92,42 +56,6 @@ describe('where the principal is', () => {
         )
       ).dto?.sub,
     ).toBe('a');
-  });
-
-  it('or where the application says', async () => {
-    const claims = (req: object): Claims | undefined => (req as { session?: { claims?: Claims } }).session?.claims;
-    expect(
-      (
-        await bind(
-          Who,
-          {},
-          {
-            claims,
-            user: { sub: 'b' },
-            before: [
-              (req, _res, next) => {
-                Object.assign(req, { session: { claims: { sub: 'a' } } });
-                next();
-              },
-            ],
-          },
-        )
-      ).dto?.sub,
-    ).toBe('a');
-    expect((await bind(Who, {}, { claims, user: { sub: 'b' } })).status).toBe(400);
-  });
-
-  it("is asked once the request is there, and an error in it is the application's", async () => {
-    const { status, response } = await bind(
-      Who,
-      {},
-      {
-        claims: () => {
-          throw new Error('no key set');
-        },
-      },
-    );
-    expect([status, response.text]).toEqual([500, 'no key set']);
   });
 });
 
@@ -157,15 +85,6 @@ describe('claims', () => {
     ]);
   });
 
-  it('can be a Date, which is the text that it is in JSON', async () => {
-    class Since extends dto({
-      when: fromClaim(dateTime, { name: 'since' }),
-      text: fromClaim(string, { name: 'since' }),
-    }) {}
-    const since = new Date('2026-11-21T08:30:00.000Z');
-    expect((await bind(Since, {}, { user: { since } })).dto).toEqual({ when: since, text: '2026-11-21T08:30:00.000Z' });
-  });
-
   it.each<[string, AnyType, unknown, unknown]>([
     ['an object', dto({ city: string }), { city: 'x' }, { city: 'x' }],
     ['a number that a parser may have rounded elsewhere', long, 1234567890123456, 1234567890123456n],
@@ -176,15 +95,6 @@ describe('claims', () => {
     const one = (await bind(Both, {}, { user: { v: [value] } })).dto;
     expect(one).toEqual({ v: expected, all: [expected] });
     expect(one).toEqual((await bind(Both, {}, { user: { v: value } })).dto);
-  });
-
-  it.each<[string, Claims]>([
-    ['before', { sub: 'exact', SUB: 'other', Sub: 'third' }],
-    ['after', { Sub: 'third', SUB: 'other', sub: 'exact' }],
-    ['between', { SUB: 'other', sub: 'exact', Sub: 'third' }],
-  ])('that differ in case only: the exact one wins, %s the others', async (_where, user) => {
-    class Both extends dto({ lower: fromClaim(string, { name: 'sub' }), upper: fromClaim(string, { name: 'SUB' }) }) {}
-    expect((await bind(Both, {}, { user })).dto).toEqual({ lower: 'exact', upper: 'other' });
   });
 });
 
@@ -215,4 +125,20 @@ describe('a claim that the caller has is not replaced by what the client sends',
       else expect(status).toBe(400);
     }
   });
+});
+
+class Discount extends dto({
+  may: hasPermission('orders:discount'),
+  also: hasPermission('orders:read', { required: false }),
+  percent: int,
+}) {}
+const sent = { json: { percent: 5 } };
+
+it('comes from where the application says', async () => {
+  const permissions = (req: object): Iterable<string> =>
+    (req as { user?: { roles?: string[] } }).user?.roles?.map(role => `orders:${role}`) ?? [];
+  expect(
+    (await bind(Discount, sent, { permissions, user: { roles: ['discount'], permissions: ['orders:read'] } })).dto,
+  ).toEqual({ may: true, also: false, percent: 5 });
+  expect((await bind(Discount, sent, { claims: () => ({ scope: 'orders:discount' }) })).dto?.may).toBe(true);
 });
