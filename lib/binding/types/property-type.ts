@@ -34,8 +34,7 @@ export interface Parsable<T> {
 export type DtoClass<T> = new () => T;
 
 /** A class that is read by a value parser or a converter. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- constructors with any parameters are accepted.
-export type AnyClass<T> = abstract new (...args: any[]) => T;
+export type AnyClass<T> = abstract new (...args: never[]) => T;
 
 /**
  * Everything that is accepted where a type is expected: a type of bindonce, a Standard Schema, a class.
