@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { after, whenDone, type Awaitable } from '../basics/awaitable';
+import { after, isPromise, whenDone, type Awaitable } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
 import { ClientGone, hasEnded, onExchangeEnd } from '../http/exchange-end';
 import { type Next, requireExpressArguments, shareShapes } from '../http/express';
@@ -13,15 +13,17 @@ import {
   type Binder,
   type BoundEndpoint,
   type Modifier,
+  type Put,
   type ResolvedOptions,
 } from './input/binder-context';
-import { readBody, type Body } from './input/body';
+import { readBody } from './input/body';
 import { discardStored } from './input/uploads';
 import { resolveOptions, type BindingOptions, type OperationOptions } from './options';
 import { CodecTable, type Member } from './declaration/codec-table';
 import { lookupOf, planFor, type Plan } from './plan/plan';
 import { instanceCodecs, responseCodecs, writeResponsesAs } from './responses/json-writer';
 import type { CodecOfInstance, ResponseCodecs } from './responses/json-writer';
+import { Location } from './reading/location';
 import { sourcesInOrder } from './sources/order';
 import { isSchema } from './types/assert-type';
 import { hasFile } from './types/codec';
@@ -142,7 +144,7 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
     context.body = body;
     const dto = readDto(context, plan);
     return after(context.noted.settle(), () => {
-      context.refuseFailures(emptyBody(body));
+      context.refuseFailures();
       if (!plan.check) return plan.result(dto);
       const fail = (name: string, reason: string): void => {
         context.fail(name, reason);
@@ -160,16 +162,23 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
  * still missing.
  */
 function readDto(context: BinderContext, plan: Plan): object {
+  const { noted } = context;
   const values = new Array<unknown>(plan.members.length);
+  const put: Put = ({ index }, value) => {
+    if (value === undefined) return;
+    values[index] = value;
+    // Its failure counts even if a later source replaces the value.
+    if (isPromise(value)) noted.later(value, () => undefined);
+  };
   for (const source of sourcesInOrder) {
     const properties = plan.sourceProperties.get(source.name);
-    if (properties) source.read(context, properties, values);
+    if (properties) source.read(context, properties, put);
   }
   const dto = plan.create();
   for (const member of plan.members) {
     const value = values[member.index];
     const isMissing = value === undefined && member.required;
-    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : value, context.noted);
+    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : value, noted);
   }
   plan.complete?.(dto);
   return dto;
@@ -182,13 +191,7 @@ export function readMissing(context: BinderContext, plan: Plan, member: Member):
     member.spec.kind === 'fromBody'
       ? 'A JSON body is required.'
       : sourcesInOrder.find(({ name }) => name === source)?.missing;
-  return readNothing(member, context.locationOf(source, found?.name ?? member.property), missing);
-}
-
-/** Says why a body has no values; undefined if it may have some. */
-function emptyBody(body: Body): string | undefined {
-  if (body.kind === 'none') return 'the request has no body';
-  return body.kind === 'json' && body.value === null ? 'the body is null' : undefined;
+  return readNothing(member, Location.of(context.noted, source, found?.name ?? member.property), missing);
 }
 
 /**

@@ -45,7 +45,7 @@ export function requestOf({ route, guard, endpoint }: Operation, components: Com
   return {
     ...{ summary, description, tags, deprecated },
     parameters: listed.length > 0 ? listed : undefined,
-    requestBody: endpoint && requestBodyOf(endpoint, route, body, from, components),
+    requestBody: endpoint && requestBodyOf(endpoint, body, from, components),
     security: security.of(endpoint),
   };
 }

@@ -1,13 +1,11 @@
 import { mustBeSent } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/bind-request';
-import { isEmptyWithoutBody } from '../binding/plan/plan';
 import { isSchema } from '../binding/types/assert-type';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
 import { classNameOf } from '../binding/types/property-type';
 import type { Components } from './components';
 import type { BodyValue } from './placement';
-import type { Route } from './routes';
 import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';
 
 type Kind = 'json' | 'form';
@@ -19,7 +17,6 @@ export const nameOf = ({ Dto }: Pick<Endpoint, 'Dto'>): string =>
 /** Describes the body of an endpoint's requests; undefined if it needs none. */
 export function requestBodyOf(
   { Dto, plan, options, operation: { examples } }: Endpoint,
-  { method }: Route,
   values: readonly BodyValue[],
   from: SchemasFrom,
   components: Components,
@@ -48,7 +45,7 @@ export function requestBodyOf(
   }
   if (Object.keys(contents).length === 0) return undefined;
   return {
-    required: (isWholeSent && !isEmptyWithoutBody(wholeBody.member, method)) || isNeeded,
+    required: isWholeSent || isNeeded,
     content: Object.fromEntries(Object.entries(contents).map(([type, one]) => [type, { ...one, examples }])),
   };
 }

@@ -126,7 +126,8 @@ function checkPermission(value: unknown, property: string): void {
 export function instancesOf(Dto: DtoClass<unknown>): Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
   const properties = propertiesOf(Dto);
   const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
-  const made = Object.keys(new Dto() as object).filter(name => properties.has(name));
+  // Those of a base class that declares nothing, too, such as an entity of the application.
+  const made = Object.keys(new Dto() as object);
   const complete = (dto: Readonly<Record<string, unknown>>): void => {
     for (const name of made)
       // `delete` of an absent property would make the object slow to use.

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express';
-import { isPromise } from '../../basics/awaitable';
 import type { Claims } from '../../principal/principal';
 import type { ProblemLocation } from '../../problems/problem';
 import { lookupOf, type Plan } from '../plan/plan';
@@ -88,42 +87,29 @@ export class BinderContext<T = unknown> {
     const [property = '', ...path] = partsOfPath(name);
     const lookup = plan && lookupOf(property, plan, this.req, where);
     const { source, found } = lookup ?? { source: where ?? 'body', found: undefined };
-    const at = this.locationOf(source, found?.name ?? property);
+    const at = Location.of(this.noted, source, found?.name ?? property);
     failAt(at, namesBelow(path, found?.codec, source === 'json'), reason);
   }
 
-  /**
-   * @param emptyBody why the body has no values, if it has none: said first if a value is missing in it.
-   * @throws a problem that lists the failures, if any.
-   */
-  refuseFailures(emptyBody?: string): void {
-    const { noted, req } = this;
+  /** @throws a problem that lists the failures, if any. */
+  refuseFailures(): void {
+    const { noted, req, body } = this;
+    if (noted.list.length === 0) return;
     const { failureMessage } = this.endpoint.options;
-    if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req), emptyBody);
-  }
-
-  /** @internal Keeps a value that was read for a property of the dto. */
-  put(values: unknown[], { index }: SourceProperty, value: unknown): void {
-    if (value === undefined) return;
-    values[index] = value;
-    // Its failure counts even if a later source replaces the value.
-    if (isPromise(value)) this.noted.later(value, () => undefined);
-  }
-
-  /** @internal Makes the location of a value. An empty name is the whole JSON body. */
-  locationOf(source: ProblemLocation, name: string): Location {
-    return source === 'json' ? Location.inJson(this.noted, name) : Location.at(this.noted, source, name);
+    const isNull = body?.kind === 'json' && body.value === null;
+    const emptyBody = body?.kind === 'none' ? 'the request has no body' : isNull ? 'the body is null' : undefined;
+    throw validationProblem(noted, failure => failureMessage?.(failure, req), emptyBody);
   }
 }
+
+/** Takes the value that a source has for a property, over that of an earlier source; undefined if it has none. */
+export type Put = (property: SourceProperty, value: unknown) => void;
 
 /** A source of values. */
 export interface ValueSource {
   readonly name: ProblemLocation;
-  /**
-   * Reads the values that the request has for the properties.
-   * @param values gets them, at the indexes of their properties, and has those of earlier sources.
-   */
-  read(context: BinderContext, properties: readonly SourceProperty[], values: unknown[]): void;
+  /** Reads the values that the request has for the properties. */
+  read(context: BinderContext, properties: readonly SourceProperty[], put: Put): void;
   /** Message for a missing required value, if not the usual one. */
   readonly missing?: string;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../../basics/awaitable';
+import type { Awaitable } from '../../basics/awaitable';
 import { decodedText, uncompressed } from '../../body/content/decode';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
@@ -45,9 +45,19 @@ interface Incoming {
   readonly res: ServerResponse;
   readonly mediaType: MediaType;
   readonly kind: BodyKind;
+  /** The kinds of body that the dto can use and the endpoint accepts, and whether this is one. */
+  readonly accepted: readonly (keyof typeof MEDIA_TYPES)[];
+  readonly isAccepted: boolean;
   readonly use: BodyUse;
   readonly options: BodyOptions;
 }
+
+const MEDIA_TYPES = {
+  json: 'application/json',
+  multipart: 'multipart/form-data',
+  urlencoded: 'application/x-www-form-urlencoded',
+  text: 'text/plain',
+} as const;
 
 /**
  * Reads the body: streams a form, or receives the body once and parses it.
@@ -61,16 +71,20 @@ export function readBody(
 ): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
-  const incoming: Incoming = { req, res, mediaType, kind: kindOf(mediaType, req, options), use, options };
-  const isAccepted = use.text || accepts(incoming, incoming.kind);
+  const kind = kindOf(mediaType, req, options);
+  const { allowMultipart: multipart, allowUrlEncoded: urlencoded } = options;
+  const allowed = { json: use.json, multipart: use.form && multipart, urlencoded: use.form && urlencoded };
+  const accepted = (['json', 'multipart', 'urlencoded'] as const).filter(one => allowed[one]);
+  const isAccepted = accepted.some(one => one === kind);
+  const incoming: Incoming = { req, res, mediaType, kind, accepted, isAccepted, use, options };
   // A chunked body may turn out to be empty when it is read: an empty one is never answered with 415.
-  if (!isAccepted && req.headers['transfer-encoding'] === undefined) throw unsupported(incoming);
-  const isMultipart = isAccepted && incoming.kind === 'multipart' && !use.text;
+  if (!isAccepted && !use.text && req.headers['transfer-encoding'] === undefined)
+    throw notAccepted(mediaType, accepted);
+  const isMultipart = isAccepted && kind === 'multipart' && !use.text;
   // No one else has read the form, or needs it: it can go straight from the connection to where its files are stored.
   if (isMultipart && isUntouched(req)) return streamForm(incoming);
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
-  const limit = isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
-  return after(receive(req, res, limit), received => bodyIn(received, incoming));
+  return receiveBody(incoming, isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes);
 }
 
 /** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
@@ -82,58 +96,32 @@ function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: BodyO
   return left?.kind === 'parsed' && typeof left.body !== 'string' ? 'json' : 'other';
 }
 
-/** Returns true if the dto can use a kind of body that the endpoint accepts. */
-function accepts({ use, options }: Incoming, kind: BodyKind): boolean {
-  switch (kind) {
-    case 'json':
-      return use.json;
-    case 'multipart':
-      return use.form && options.allowMultipart;
-    case 'urlencoded':
-      return use.form && options.allowUrlEncoded;
-    case 'other':
-      return false;
-  }
-}
-
-const MEDIA_TYPES = [
-  ['json', 'application/json'],
-  ['multipart', 'multipart/form-data'],
-  ['urlencoded', 'application/x-www-form-urlencoded'],
-] as const;
-
-/** Makes the refusal of a body that the dto cannot use. */
-function unsupported(incoming: Incoming): Problem {
-  const accepted = MEDIA_TYPES.filter(([kind]) => accepts(incoming, kind)).map(([, type]) => type);
-  return notAccepted(incoming.mediaType, accepted);
-}
-
 /** RFC 9110, section 15.5.16: a 415 response may name what would have been accepted. */
-function notAccepted({ type }: MediaType, accepted: readonly string[]): Problem {
+function notAccepted({ type }: MediaType, accepted: Incoming['accepted']): Problem {
   const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
   if (accepted.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
-  const headers = { Accept: accepted.join(', ') };
-  return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, { headers });
+  const types = accepted.map(kind => MEDIA_TYPES[kind]);
+  const headers = { Accept: types.join(', ') };
+  return new Problem('body-unsupported', `${what} is not accepted here; send ${types.join(' or ')}.`, { headers });
 }
 
-/** Makes the body for the dto out of what was received. */
-function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
-  const { kind, use } = incoming;
+/** Receives the body, and makes of it what the dto can use. */
+async function receiveBody(incoming: Incoming, limit: number): Promise<Body> {
+  const { req, res, kind, isAccepted, use } = incoming;
+  const received = await receive(req, res, limit);
   if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0)) return NONE;
-  if (use.text) return textBody(received, incoming);
-  if (!accepts(incoming, kind)) throw unsupported(incoming);
-  if (kind !== 'json') return after(formIn(received, incoming), form => ({ kind: 'form', form }));
+  if (use.text) {
+    const text = await textIn(received, incoming);
+    return { kind: 'text', text, form: isAccepted && kind !== 'json' ? await formIn(received, incoming) : undefined };
+  }
+  if (!isAccepted) throw notAccepted(incoming.mediaType, incoming.accepted);
+  if (kind !== 'json') return { kind: 'form', form: await formIn(received, incoming) };
   // Text that an earlier parser has left is that of the body; anything else is the value that it has made of it.
   if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
-  return after(textIn(received, incoming), text => jsonIn(text, use));
+  return jsonIn(await textIn(received, incoming), use);
 }
 
-/** Reads the text of the body for `plainText()`, and the form, too, if the body is one. */
-async function textBody(received: Received, incoming: Incoming): Promise<Body> {
-  const text = await textIn(received, incoming);
-  const isForm = incoming.kind !== 'json' && accepts(incoming, incoming.kind);
-  return { kind: 'text', text, form: isForm ? await formIn(received, incoming) : undefined };
-}
+type Content = Exclude<Received, { kind: 'none' }>;
 
 /** Reads the text of a JSON body. @throws a 400 problem */
 export function jsonIn(text: string, use: BodyUse): Body {
@@ -147,18 +135,13 @@ export function jsonIn(text: string, use: BodyUse): Body {
 }
 
 /** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
-function textIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<string> {
-  switch (received.kind) {
-    case 'none':
-      return '';
-    case 'bytes':
-      return after(received.bytes.all(), bytes =>
-        after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => decodedText(decoded, mediaType)),
-      );
-    case 'parsed':
-      // Some parsers leave the byte order mark, which `decodedText` drops, too.
-      if (typeof received.body === 'string') return received.body.replace(/^\ufeff/, '');
+async function textIn(received: Content, { mediaType, options: { limits } }: Incoming): Promise<string> {
+  if (received.kind === 'bytes') {
+    const bytes = await received.bytes.all();
+    return decodedText(await uncompressed(bytes, received.coding, limits.bodyBytes), mediaType);
   }
+  // Some parsers leave the byte order mark, which `decodedText` drops, too.
+  if (typeof received.body === 'string') return received.body.replace(/^\ufeff/, '');
   // The client can send another type, and a warning names the mistake in mounting.
   warnOnce(
     'BINDONCE_TEXT_IS_GONE',
@@ -166,7 +149,7 @@ function textIn(received: Received, { mediaType, options: { limits } }: Incoming
       'as express.json(), has consumed it. The client got 415. Mount bindRequest() before the parser, or let the ' +
       'parser keep the bytes in req.rawBody.',
   );
-  throw notAccepted(mediaType, ['text/plain']);
+  throw notAccepted(mediaType, ['text']);
 }
 
 /**
@@ -198,14 +181,12 @@ async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncG
 }
 
 /** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */
-function formIn(received: Received, incoming: Incoming): Awaitable<Form> {
+async function formIn(received: Content, incoming: Incoming): Promise<Form> {
   const { req, kind, options } = incoming;
   const { fields } = options.limits;
-  if (received.kind === 'none') return { fields: [], files: [] };
   if (received.kind === 'parsed' && typeof received.body !== 'string')
     return { fields: boundedPairs(received.body, fields), files: kind === 'multipart' ? received.files : [] };
-  if (kind !== 'multipart')
-    return after(textIn(received, incoming), text => ({ fields: readPairs(text, fields), files: [] }));
+  if (kind !== 'multipart') return { fields: readPairs(await textIn(received, incoming), fields), files: [] };
   if (received.kind === 'parsed') throw formLeftAsText();
   return readUpload(incoming, formOptions => readForm(received.bytes.pieces(), req, formOptions));
 }
@@ -215,11 +196,12 @@ const readUpload = ({ req, res, use, options }: Incoming, read: FormReader): Pro
 
 /** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */
 function boundedPairs(body: unknown, limit: number): Pair[] {
-  const isCollection = typeof body === 'object' && body !== null && !Array.isArray(body) && Symbol.iterator in body;
-  if (isCollection && !(body instanceof URLSearchParams))
+  const isCollection = Symbol.iterator in Object(body) && !Array.isArray(body) && !(body instanceof URLSearchParams);
+  if (isCollection)
     throw new Error(
-      `bindRequest: req.body holds the form as a ${body.constructor.name}, whose values bindRequest() cannot read. ` +
-        'Mount it before the middleware that reads the form, or let that leave an object of names and values.',
+      `bindRequest: req.body holds the form as a ${(body as object).constructor.name}, whose values ` +
+        'bindRequest() cannot read. Mount it before the middleware that reads the form, or let that leave an object ' +
+        'of names and values.',
     );
   const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(body);
   if (pairs.length > limit) throw tooManyFields(limit);

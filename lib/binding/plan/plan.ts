@@ -7,7 +7,7 @@ import { checkJsonNames, checkType, membersOf, type CodecTable, type Member } fr
 import { ownValue } from '../reading/json-text';
 import { firstPart } from '../reading/name-tree';
 import { assertType, isSchema } from '../types/assert-type';
-import { hasFile, isCollection, needsExactNumbers, notNull, objectsOf, takesFiles } from '../types/codec';
+import { hasFile, needsExactNumbers, notNull, objectsOf, takesFiles } from '../types/codec';
 import type { Codec, ObjectCodec } from '../types/codec';
 import { classNameOf, isOptional, refusesNull, type AnyType } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
@@ -172,10 +172,6 @@ function preferredSource({ body, wholeBody }: Plan, req: IncomingMessage): Probl
   const kind = bodyKindOf(mediaTypeOf(req));
   return kind === 'urlencoded' || kind === 'multipart' ? 'form' : 'json';
 }
-
-/** Returns true if a request without a body sends an empty list: a GET, whose whole body goes to a list. */
-export const isEmptyWithoutBody = ({ codec }: Member, method?: string): boolean =>
-  isCollection(codec) && usuallyHasNoBody(method);
 
 /** Returns true if requests of a method, in any case, usually have no body (RFC 9110, section 9.3.1). */
 export const usuallyHasNoBody = (method = ''): boolean => /^(?:get|head)$/i.test(method);

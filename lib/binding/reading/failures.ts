@@ -59,7 +59,6 @@ export interface BindingFailure extends ProblemError, FailureFacts {
 /** The failures of one request, up to `limits.failures`: a response must not grow with the number of mistakes. */
 export class Failures {
   readonly list: BindingFailure[] = [];
-  private closed: Set<string> | undefined;
   /** True if there are failures that are not listed. */
   isCut = false;
   private readonly promised: Promise<void>[] = [];
@@ -112,17 +111,9 @@ export class Failures {
   }
 
   add(failure: BindingFailure): void {
-    if (!this.leavesOut() && !this.closed?.has(keyOf(failure))) this.list.push(failure);
-  }
-
-  /** Keeps the last failure the only one of its name: others would follow from it. */
-  closeLast(): void {
-    const last = this.list.at(-1);
-    if (last) (this.closed ??= new Set()).add(keyOf(last));
+    if (!this.leavesOut()) this.list.push(failure);
   }
 }
-
-const keyOf = ({ in: source, name }: BindingFailure): string => `${source} ${name.toLowerCase()}`;
 
 /**
  * Makes the problem that refuses a request with missing or invalid values, or without permissions: 400.

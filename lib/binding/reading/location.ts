@@ -39,13 +39,10 @@ export class Location {
     private readonly up?: Location,
   ) {}
 
-  static at(failures: Failures, source: ProblemLocation, name: string): Location {
-    return new Location(failures, source, false, 0, name);
-  }
-
-  /** Makes the location of a field of a JSON body; an empty name means the body itself. */
-  static inJson(failures: Failures, name: string): Location {
-    const body = new Location(failures, 'json', true, 0, undefined);
+  /** Makes the location of a value in a source. An empty name is the whole JSON body. */
+  static of(failures: Failures, source: ProblemLocation, name: string): Location {
+    if (source !== 'json') return new Location(failures, source, false, 0, name);
+    const body = new Location(failures, source, true, 0, undefined);
     return name === '' ? body : body.below(name);
   }
 

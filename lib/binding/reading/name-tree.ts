@@ -1,7 +1,24 @@
 import type { Invalid, Location } from './location';
 
-/** A value sent under a name: text, or a file. */
-export type Sent = string | Express.Multer.File;
+/** JSON as text: a part of a multipart form that says so. */
+export class JsonPart {
+  constructor(readonly text: string) {}
+}
+
+/** A value that cannot be decoded. Its failure has been reported. */
+export const UNREADABLE: unique symbol = Symbol('unreadable');
+
+/** A value sent under a name. */
+export type Sent = string | JsonPart | typeof UNREADABLE | Express.Multer.File;
+
+/** A name of a query or a form, and its value. */
+export interface SentName {
+  readonly name: string;
+  readonly parts: readonly string[];
+  readonly value: Sent;
+  /** True once a property has read it, or a failure says why none does. */
+  taken?: boolean;
+}
 
 /** An item of a collection, and its index in the names. */
 export type IndexedItem = readonly [index: number, item: NameTree];
@@ -16,91 +33,90 @@ export function partsOf(name: string): readonly string[] {
 }
 
 /** Returns the first part of a name in lower case, because a name may be sent in any case. */
-export function firstPart(name: string): string {
-  const end = name.search(/[.[\]]/);
-  return (end < 1 ? name : name.slice(0, end)).toLowerCase();
-}
+export const firstPart = (name: string): string => (partsOf(name)[0] ?? '').toLowerCase();
 
-const NONE: readonly Sent[] = [];
-
-/** The names of a query or a form as a tree: `items[0].sku` is `sku` below `0` below `items`, in any case. */
+/** What was sent under one name and below it: `items[0].sku` is `sku` below `0` below `items`, in any case. */
 export class NameTree {
-  // A form of 1 MiB can hold half a million levels, so a node has a map only if it needs one.
-  private children: Map<string, NameTree> | undefined;
-  /** What a property takes: the values here, or whatever is below, too. */
-  private taken: 'values' | 'all' | undefined;
+  /** The values sent under the name itself. */
+  readonly values: Sent[] = [];
+  /** All that was sent here and below. */
+  private readonly sent: SentName[] = [];
+  private children: ReadonlyMap<string, NameTree> | undefined;
 
   /**
-   * @param values sent under the name that ends here.
-   * @param key the part of the name that leads here, spelled as it was first sent.
-   * @param name the whole name, spelled like that.
+   * @param depth how many parts lead here.
+   * @param key the last of these parts, as it was first sent; empty for an item without an index.
    */
   constructor(
-    public values = NONE,
+    private readonly depth = 0,
     readonly key = '',
-    private name = '',
   ) {}
 
-  /** Makes the tree of values of which each is one item of a collection, whatever its text is. */
-  static ofItems(values: readonly Sent[]): NameTree {
+  /** Makes the tree of one name. @param areItems true if each value is an item of a collection, whatever its text. */
+  static of(values: readonly Sent[], areItems = false): NameTree {
     const tree = new NameTree();
-    for (const value of values) tree.add('[]', value, ['']);
+    for (const value of values) tree.add({ name: '', parts: areItems ? [''] : [], value });
     return tree;
   }
 
-  add(name: string, value: Sent, parts = partsOf(name)): void {
-    if (parts.length === 0) return;
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- a loop takes no stack.
-    let here: NameTree = this;
-    for (const part of parts) {
-      const anyCase = part.toLowerCase();
-      let below = here.children?.get(anyCase);
-      if (!below) (here.children ??= new Map()).set(anyCase, (below = new NameTree(NONE, part)));
-      here = below;
-    }
-    if (here.values.length > 0) (here.values as Sent[]).push(value);
-    else [here.values, here.name] = [[value], name];
-  }
-
-  /** True if nothing was sent. */
-  get isEmpty(): boolean {
-    return this.isLeaf && this.values.length === 0;
+  add(one: SentName): void {
+    this.sent.push(one);
+    if (one.parts.length === this.depth) this.values.push(one.value);
   }
 
   /** True if no name continues here. */
   get isLeaf(): boolean {
-    return !this.children;
+    return this.values.length === this.sent.length;
   }
 
-  /** Returns the trees of the names that continue here. */
-  below(): readonly NameTree[] {
-    return this.children ? [...this.children.values()] : [];
+  /** Returns the trees of the names that continue here. @param isExact true if another case is another name. */
+  below(isExact = false): readonly NameTree[] {
+    return this.isLeaf ? [] : [...(isExact ? this.grouped(true) : this.inAnyCase()).values()];
+  }
+
+  private inAnyCase(): ReadonlyMap<string, NameTree> {
+    return (this.children ??= this.grouped(false));
+  }
+
+  private grouped(isExact: boolean): ReadonlyMap<string, NameTree> {
+    const groups = new Map<string, NameTree>();
+    for (const one of this.sent) {
+      const part = one.parts[this.depth];
+      if (part === undefined) continue;
+      const key = isExact ? part : part.toLowerCase();
+      let below = groups.get(key);
+      if (!below) groups.set(key, (below = new NameTree(this.depth + 1, part)));
+      below.add(one);
+    }
+    return groups;
   }
 
   /** Returns the tree below a name, which may have several parts. */
   at(name: string): NameTree | undefined {
-    if (!this.children) return undefined;
-    const below = this.children.get(name.toLowerCase());
-    return below ?? partsOf(name).reduce<NameTree | undefined>((t, part) => t?.children?.get(part.toLowerCase()), this);
+    if (this.isLeaf) return undefined;
+    const below = this.inAnyCase().get(name.toLowerCase());
+    const parts = below ? [] : partsOf(name);
+    return below ?? parts.reduce<NameTree | undefined>((t, part) => t?.inAnyCase().get(part.toLowerCase()), this);
   }
 
-  /** Returns the tree of a declared name: its values are no unknown ones. */
-  take(name: string): NameTree | undefined {
-    const below = this.at(name);
-    if (below) below.taken ??= 'values';
-    return below;
+  /** Notes that the values are those of a property. */
+  take(): void {
+    for (const one of this.sent) one.taken ||= one.parts.length === this.depth;
   }
 
   /** Notes that a property takes all names below, or that a failure says why none of them is read. */
   takeAll(): void {
-    this.taken = 'all';
+    for (const one of this.sent) one.taken = true;
   }
 
-  /** Returns the names that no property takes. */
-  others(): readonly string[] {
-    if (this.taken === 'all') return [];
-    const own = this.values.length > 0 && !this.taken ? [this.name] : [];
-    return [...own, ...this.below().flatMap(one => one.others())];
+  /** Returns the names that no property takes, each once. */
+  others(): Iterable<string> {
+    const names = new Map<string, string>();
+    for (const { taken, parts, name } of this.sent) {
+      const path = parts.join('.').toLowerCase();
+      if (!taken && !names.has(path)) names.set(path, name);
+    }
+    return names.values();
   }
 
   /** True if the part of the name that leads here numbers an item of a collection: `[3]`, or `[]`. */
@@ -115,36 +131,49 @@ export class NameTree {
 
   /** The text, if that is all that was sent under the name and its items; undefined for more, and for a file. */
   get onlyText(): string | undefined {
-    const isMore = this.values.length > 1 || this.below().some(one => one.values.length > 0 && one.isItem);
-    return isMore || typeof this.values[0] !== 'string' ? undefined : this.values[0];
+    const [only, ...more] = this.values;
+    const isMore = more.length > 0 || this.below().some(one => one.values.length > 0 && one.isItem);
+    return isMore || typeof only !== 'string' ? undefined : only;
   }
 
   /** True if one empty text is all that was sent, here or as the one item: `name=`, `name[]=`, `name[3]=`. */
   get isBlank(): boolean {
-    const [only = this, another] = this.below();
-    if (another || !only.isLeaf || only.values.length !== 1 || only.values[0] !== '') return false;
-    return only === this || (this.values.length === 0 && only.isItem);
+    const [only, another] = this.sent;
+    if (another || only?.value !== '') return false;
+    const index = only.parts.slice(this.depth);
+    return index.length === 0 || (index.length === 1 && /^\d*$/.test(index[0] ?? ''));
   }
 
   /**
-   * Takes the items of a collection: the values sent under the name itself and as `name[]`, and the trees of `name[3]`
-   * in index order, whose gaps readers close up. Reports an index over the limit, and a name that continues below
-   * `name[]`.
+   * Returns the items of a collection in the order of their indexes. A value without one, `name` or `name[]`, has the
+   * next after all before it. Reports an index over the limit, and a name that continues below `name[]`.
    */
   items(at: Location): readonly IndexedItem[] | Invalid {
-    const all = this.below().filter(one => one.isItem);
-    for (const one of all) one.taken ??= 'values';
-    const nameless = this.children?.get('');
-    if (nameless?.isLeaf === false) return this.failNameless(at);
-    const { items: limit } = at.limits;
-    const indexed = all
-      .filter(({ key }) => key !== '')
-      .map((item): IndexedItem => [Number(item.key), item])
-      .sort(([a], [b]) => a - b);
-    const [tooHigh] = indexed.find(([index]) => index >= limit) ?? [];
-    if (tooHigh === undefined) return [...itemsOf([...this.values, ...(nameless?.values ?? [])]), ...indexed];
-    const detail = `The index ${tooHigh} is too high; ${limit} items are allowed.`;
-    return at.fail('index-too-high', detail, { count: tooHigh, limit });
+    const items: IndexedItem[] = [];
+    const known = new Set<string>();
+    let next = 0;
+    for (const one of this.sent) {
+      const { [this.depth]: key = '', length } = one.parts;
+      if (key === '') {
+        if (length > this.depth + 1) return this.failNameless(at);
+        const item = new NameTree(length);
+        item.add(one);
+        items.push([next++, item]);
+      } else if (/^\d+$/.test(key) && !known.has(key)) {
+        known.add(key);
+        const index = Number(key);
+        const { items: limit } = at.limits;
+        if (index >= limit) {
+          this.takeAll();
+          const detail = `The index ${index} is too high; ${limit} items are allowed.`;
+          return at.fail('index-too-high', detail, { count: index, limit });
+        }
+        const item = this.inAnyCase().get(key);
+        if (item) items.push([index, item]);
+        next = Math.max(next, index + 1);
+      }
+    }
+    return items.sort(([a], [b]) => a - b);
   }
 
   /** Refuses `items[].sku` and `items.sku`, which belong to no item: a value must not be lost silently. */
@@ -154,7 +183,3 @@ export class NameTree {
     return at.fail('invalid', detail);
   }
 }
-
-/** Makes items of values without an index. */
-export const itemsOf = (values: readonly Sent[]): readonly IndexedItem[] =>
-  values.map((value, index) => [index, new NameTree([value])]);

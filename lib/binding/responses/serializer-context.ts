@@ -58,7 +58,7 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     if (typeof (json as unknown) !== 'string')
       throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${describe(json)}.`);
     const failures = new Failures(rules.limits, rules.quoteValues);
-    const value = await readJson(reader, parsed(json, needsExactNumbers(reader)), Location.inJson(failures, ''));
+    const value = await readJson(reader, parsed(json, needsExactNumbers(reader)), Location.of(failures, 'json', ''));
     await failures.settle();
     if (failures.list.length > 0) throw validationProblem(failures);
     return (value === INVALID ? undefined : value) as Infer<Q>;

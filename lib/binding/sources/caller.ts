@@ -2,7 +2,7 @@ import type { Claims } from '../../principal/principal';
 import type { ValueSource } from '../input/binder-context';
 import type { SourceProperty } from '../plan/source-properties';
 import { asJson } from '../reading/json-text';
-import type { Location } from '../reading/location';
+import { INVALID, Location } from '../reading/location';
 import { NameTree } from '../reading/name-tree';
 import { isCollection, needsExactNumbers, notNull, takesNull } from '../types/codec';
 import { isRounded } from '../types/numbers';
@@ -13,19 +13,20 @@ import { readNames } from '../types/read-names';
 export const claim: ValueSource = {
   name: 'claim',
   missing: 'The caller does not have this claim.',
-  read(context, members, values) {
+  read(context, properties, put) {
     const claims = context.endpoint.options.claims(context.req);
     if (!claims) return;
     const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
-    for (const member of members) {
-      const { index, name, anyCase, codec } = member;
+    for (const property of properties) {
+      const { name, anyCase, codec } = property;
       const value = ownOrInherited(claims, name) ?? byType.get(anyCase);
       if (value === undefined || (value === null && !takesNull(codec))) continue;
-      // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
-      values[index] = undefined;
       const takesArray = isCollection(codec) || notNull(codec).kind === 'schema';
-      if (Array.isArray(value) && value.length === 0 && !takesArray) continue;
-      context.put(values, member, readClaim(claimValue(value, takesArray), member, context.locationOf('claim', name)));
+      const isEmpty = Array.isArray(value) && value.length === 0 && !takesArray;
+      const at = Location.of(context.noted, 'claim', name);
+      const read = isEmpty ? undefined : readClaim(claimValue(value, takesArray), property, at);
+      // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
+      put(property, read === undefined ? INVALID : read);
     }
   },
 };
@@ -42,13 +43,13 @@ function claimValue(value: unknown, takesArray: boolean): unknown {
 }
 
 /** Reads a claim. Each element of an array is one value; only a single text may hold several values. */
-function readClaim(value: unknown, member: SourceProperty, at: Location): unknown {
-  const { codec, required } = member;
+function readClaim(value: unknown, property: SourceProperty, at: Location): unknown {
+  const { codec } = property;
   if (isReadAsJson(value, codec))
-    return readOptionalJson(member, isCollection(codec) && value !== null ? [value].flat() : value, at.asJson());
+    return readOptionalJson(property, isCollection(codec) && value !== null ? [value].flat() : value, at.asJson());
   const texts = [value].flat().map(String);
   const areItems = Array.isArray(value) && isCollection(codec);
-  return readNames(codec, areItems ? NameTree.ofItems(texts) : new NameTree(texts), at, required);
+  return readNames(property, NameTree.of(texts, areItems), at);
 }
 
 /** Returns true if a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
@@ -67,9 +68,13 @@ function isReadAsJson(value: unknown, codec: SourceProperty['codec']): boolean {
 export const permission: ValueSource = {
   name: 'permission',
   missing: 'The caller does not have this permission.',
-  read(context, members, values) {
+  read(context, properties, put) {
     const held = new Set(context.endpoint.options.permissions(context.req));
-    const fail = (name: string): unknown => context.locationOf('permission', name).failMissing(permission.missing);
-    for (const { index, name, required } of members) values[index] = held.has(name) || (required ? fail(name) : false);
+    for (const property of properties) {
+      const { name, required } = property;
+      const isRefused = required && !held.has(name);
+      const at = Location.of(context.noted, 'permission', name);
+      put(property, isRefused ? at.failMissing(permission.missing) : held.has(name));
+    }
   },
 };

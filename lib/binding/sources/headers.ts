@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { headerLines } from '../../http/express';
 import type { ValueSource } from '../input/binder-context';
 import { ownValue } from '../reading/json-text';
+import { Location } from '../reading/location';
 import { NameTree } from '../reading/name-tree';
 import { readNames } from '../types/read-names';
 
@@ -10,16 +11,11 @@ import { readNames } from '../types/read-names';
 export const header: ValueSource = {
   name: 'header',
   missing: 'This header is missing from the request.',
-  read(context, members, values) {
-    for (const member of members) {
-      const { name, anyCase, codec, required } = member;
-      const lines = headerLines(anyCase, context.req);
-      if (lines)
-        context.put(
-          values,
-          member,
-          readNames(codec, new NameTree(lines.map(inUtf8)), context.locationOf('header', name), required),
-        );
+  read({ req, noted }, properties, put) {
+    for (const property of properties) {
+      const { name, anyCase } = property;
+      const lines = headerLines(anyCase, req);
+      if (lines) put(property, readNames(property, NameTree.of(lines.map(inUtf8)), Location.of(noted, 'header', name)));
     }
   },
 };
@@ -43,18 +39,13 @@ function inUtf8(line: string): string {
 export const cookie: ValueSource = {
   name: 'cookie',
   missing: 'This cookie is missing from the request.',
-  read(context, members, values) {
-    const { cookie: line = '' } = context.req.headers;
-    const cookies = parse(inUtf8(line), { decode: cookieText });
-    for (const member of members) {
-      const { name, codec, required, spec } = member;
-      const value = spec.signed ? signedText(context.req, name) : ownValue(cookies, name);
+  read({ req, noted }, properties, put) {
+    const cookies = parse(inUtf8(req.headers.cookie ?? ''), { decode: cookieText });
+    for (const property of properties) {
+      const { name, spec } = property;
+      const value = spec.signed ? signedText(req, name) : ownValue(cookies, name);
       if (typeof value === 'string')
-        context.put(
-          values,
-          member,
-          readNames(codec, new NameTree([value]), context.locationOf('cookie', name), required),
-        );
+        put(property, readNames(property, NameTree.of([value]), Location.of(noted, 'cookie', name)));
     }
   },
 };

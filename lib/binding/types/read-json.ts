@@ -120,9 +120,10 @@ function readAbsent(field: CodecMember, at: Location): unknown {
   const { codec, required, jsonName, bindName } = field;
   if (!required) return undefined;
   const here = at.below(at.isJson ? jsonName : bindName);
+  const type = notNull(codec);
   // Names have no other way to send an empty collection, and JSON in a form field none to send files.
-  const isEmptyList = at.isJson ? takesFiles(codec) : !isBlocked(field, at);
-  return (isEmptyList ? emptyList(codec, here) : undefined) ?? readNothing(field, here);
+  const mayBeEmpty = type.kind === 'list' && (at.isJson ? takesFiles(type) : !isBlocked(field, at));
+  return mayBeEmpty ? keepsRules(type, [], here) : readNothing(field, here);
 }
 
 /** Completes a nested object, and has it checked later. */
@@ -164,10 +165,4 @@ export function readNothing({ codec, required }: Expected, at: Location, detail?
   const type = notNull(codec);
   if (type.kind === 'schema') return nothingOfSchema(type, at, detail);
   return type.kind === 'scalar' && type.whenMissing !== undefined ? type.whenMissing : at.failMissing(detail);
-}
-
-/** Makes a collection of nothing; undefined for another type. */
-export function emptyList(codec: Codec, at: Location): unknown {
-  const type = notNull(codec);
-  return type.kind === 'list' ? keepsRules(type, [], at) : undefined;
 }

@@ -1,10 +1,12 @@
 import { jsonInText, jsonLike, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
-import { itemsOf, type NameTree, type Sent } from '../reading/name-tree';
-import { isBlocked, isReadByName, notNull, objectsOf, type Codec, type ListCodec, type ScalarCodec } from './codec';
-import { each, failNoFile, failNoTag, finished, readJson, recordOf, setField } from './read-json';
+import { JsonPart, NameTree, UNREADABLE, type Sent } from '../reading/name-tree';
+import { isBlocked, isReadByName, notNull, objectsOf } from './codec';
+import type { Codec, FileCodec, ListCodec, ObjectCodec, RecordCodec, ScalarCodec, UnionCodec } from './codec';
+import { each, failNoFile, failNoTag, finished, readJson, readOptionalJson, recordOf, setField } from './read-json';
+import type { Expected } from './read-json';
 import { keepsRules } from './rules';
-import { isSchemaSent, schemaFromNames } from './schema';
+import { inArray, isSchemaSent, schemaFromNames } from './schema';
 
 /**
  * Reads what was sent under one name and below it: `name`, `name.child`, `name[0].field`. A value of JSON counts where
@@ -12,22 +14,26 @@ import { isSchemaSent, schemaFromNames } from './schema';
  * @returns undefined if nothing was sent that counts. That is empty text for a value that may be missing, too, unless
  * the type takes any text.
  */
-export function readNames(codec: Codec, tree: NameTree, at: Location, required: boolean): unknown {
+export function readNames(expected: Expected, tree: NameTree, at: Location): unknown {
+  const { codec, required } = expected;
   const { values } = tree;
+  tree.take();
+  if (values.includes(UNREADABLE)) return INVALID;
+  const [only] = values;
+  if (only instanceof JsonPart && values.length === 1 && !isSentBelow(codec, tree, at))
+    return jsonInText(only.text, at, (value, inside) => readOptionalJson(expected, asItems(codec, value), inside));
   switch (codec.kind) {
     case 'scalar':
-      if (values.length === 0 || (!required && values[0] === '' && values.length === 1 && !codec.takesAnyText))
+      if (values.length === 0 || (!required && only === '' && values.length === 1 && !codec.takesAnyText))
         return undefined;
-      if (!areTexts(values)) return failFile(at);
-      if (values.length > 1 && !codec.isJoined) return at.failCount(values.length, codec.name);
-      return textOf(codec, values.join(','), at);
+      return readTexts(codec, values, at);
     case 'file':
       return values.length === 0 || (!required && tree.isBlank) ? undefined : fileOf(values, at, codec);
     case 'nullable': {
       // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
       const type = notNull(codec);
       const isNull = tree.onlyText?.trim() === 'null' && isReadByName(type) && type.kind !== 'schema';
-      return isNull && !isSentBelow(type, tree, at) ? null : readNames(codec.inner, tree, at, required);
+      return isNull && !isSentBelow(type, tree, at) ? null : readNames({ codec: codec.inner, required }, tree, at);
     }
     case 'list':
       return readItems(codec, tree, at, required);
@@ -37,44 +43,45 @@ export function readNames(codec: Codec, tree: NameTree, at: Location, required: 
     case 'object':
     case 'union':
     case 'record':
-      if (!areTexts(values)) return failFile(at);
-      if (!isSentBelow(codec, tree, at)) {
-        if (values.length > 0) return !required && tree.isBlank ? undefined : jsonOf(codec, values, at);
-        if (!required) return undefined;
-      }
-      return readBelow(codec, tree, at);
+      if (values.some(isFile)) return readTexts(codec, values, at);
+      if ((required && values.length === 0) || isSentBelow(codec, tree, at)) return readBelow(codec, tree, at);
+      return values.length === 0 || (!required && tree.isBlank) ? undefined : readTexts(codec, values, at);
   }
 }
 
+/** One JSON value may be a collection of one, as one text may. */
+function asItems(codec: Codec, value: unknown): unknown {
+  const type = notNull(codec);
+  if (type.kind === 'schema') return inArray(type.json, value);
+  return type.kind === 'list' && value !== null && !Array.isArray(value) ? [value] : value;
+}
+
+type NamedCodec = ObjectCodec | UnionCodec | RecordCodec;
+
 /** Reads an object whose properties have names of their own. */
-function readBelow(
-  codec: Extract<Codec, { kind: 'object' | 'union' | 'record' }>,
-  tree: NameTree,
-  at: Location,
-): unknown {
+function readBelow(codec: NamedCodec, tree: NameTree, at: Location): unknown {
   switch (codec.kind) {
     case 'object': {
       if (at.isTooDeep()) return INVALID;
       const object = codec.create();
       for (const field of codec.fields) {
-        const below = isBlocked(field, at) ? undefined : tree.take(field.bindName);
-        const read = below && readNames(field.codec, below, at.below(field.bindName), field.required);
+        const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
+        const read = below && readNames(field, below, at.below(field.bindName));
         setField(object, field, read, at);
       }
       return finished(codec, object, at);
     }
     case 'union': {
-      const { codec: type, bindName } = codec.tag;
-      const below = tree.take(bindName);
-      const tag = (below && readNames(type, below, at.below(bindName), true)) ?? failNoTag(codec, at);
+      const below = tree.at(codec.tag.bindName);
+      const tag = (below && readNames(codec.tag, below, at.below(codec.tag.bindName))) ?? failNoTag(codec, at);
       const branch = codec.branches.get(tag);
       if (branch) return readBelow(branch, tree, at);
       tree.takeAll();
       return INVALID;
     }
     case 'record': {
-      const keys = tree.below().map(({ key }) => key);
-      return recordOf(keys, at, key => readItem(codec.item, tree.take(key), at.below(key)));
+      const values = new Map(tree.below(true).map(one => [one.key, one]));
+      return recordOf([...values.keys()], at, key => readItem(codec.item, values.get(key), at.below(key)));
     }
   }
 }
@@ -85,14 +92,14 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
   if (items === INVALID) return INVALID;
   if (hasNameless(item, tree)) return tree.failNameless(at);
   if (!required && (tree.isBlank || items.length === 0)) return undefined;
-  // One text may hold several items.
+  // One text may hold several items, if no other item was sent.
   const text = tree.onlyText;
-  if (text !== undefined) {
+  if (text !== undefined && !tree.below().some(one => one.isItem && isSent(item, one, at))) {
     const json = jsonLike(text);
     if (json !== undefined) return readJson(codec, Array.isArray(json) ? json : [json], at.asJson());
     if (item.kind === 'object' || item.kind === 'union' || item.kind === 'record')
       return at.failValue(text, 'JSON text');
-    items = itemsOf(splitAtCommas(text, at));
+    items = splitAtCommas(text, at).map((part, index) => [index, NameTree.of([part])]);
   }
   const read = each(items, at, ([index, one]) => {
     // Without an index in the name that was sent, the failure of a single item is reported under that.
@@ -102,16 +109,18 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
 }
 
 function readItem(codec: Codec, tree: NameTree | undefined, at: Location): unknown {
-  const read = tree && readNames(codec, tree, at, true);
+  const read = tree && readNames({ codec, required: true }, tree, at);
   return read === undefined ? at.failMissing() : read;
 }
 
 /** Returns true if names below a list do not say which item they belong to. Undeclared ones do not count. */
 function hasNameless(item: Codec, tree: NameTree): boolean {
   const others = tree.below().filter(one => !one.isItem);
+  if (others.length === 0 || !isReadByName(item)) return false;
   const objects = objectsOf(item);
-  if (objects.length === 0) return isReadByName(item) && others.length > 0;
-  return objects.some(({ fields }) => [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName))));
+  const isOwn = (one: NameTree): boolean =>
+    objects.some(({ fields }) => fields.some(({ bindName }) => one.at(bindName)));
+  return objects.length === 0 || [tree, ...others].some(isOwn);
 }
 
 /** Returns true if a value was sent, as one text or file or under names below. */
@@ -143,30 +152,30 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   }
 }
 
-const areTexts = (sent: readonly Sent[]): sent is readonly string[] => sent.every(one => typeof one === 'string');
+const isFile = (sent: Sent): boolean => typeof sent === 'object' && !(sent instanceof JsonPart);
 
-const failFile = (at: Location): typeof INVALID => at.fail('file-unexpected', 'Send text here, not a file.');
-
-function fileOf(sent: readonly Sent[], at: Location, codec: Extract<Codec, { kind: 'file' }>): unknown {
+function fileOf(sent: readonly Sent[], at: Location, codec: FileCodec): unknown {
   const count = sent.length;
-  if (sent.some(one => typeof one === 'string')) return failNoFile(at);
+  if (!sent.every(isFile)) return failNoFile(at);
   return count === 1
     ? keepsRules(codec, sent[0], at)
     : at.fail('several-files', `There are ${count} files where one is expected.`, { count });
 }
 
-function jsonOf(codec: Codec, sent: readonly string[], at: Location): unknown {
-  if (sent.length > 1) return at.failCount(sent.length, 'JSON object');
-  return jsonInText(sent.join(), at, (value, inside) => readJson(codec, value, inside));
-}
-
-function textOf(codec: ScalarCodec, text: string, at: Location): unknown {
-  if (codec.text) {
+/** Reads one text, or several that are joined. The text of an object is its JSON. */
+function readTexts(codec: ScalarCodec | NamedCodec, sent: readonly Sent[], at: Location): unknown {
+  if (sent.some(isFile)) return at.fail('file-unexpected', 'Send text here, not a file.');
+  const isScalar = codec.kind === 'scalar';
+  if (sent.length > 1 && !(isScalar && codec.isJoined))
+    return at.failCount(sent.length, isScalar ? codec.name : 'JSON object');
+  const text = sent.map(one => (one instanceof JsonPart ? one.text : (one as string))).join(',');
+  if (isScalar && codec.text) {
     const read = codec.text(text);
     return read === undefined
       ? at.failValue(text, codec.name, undefined, codec.described)
       : keepsRules(codec, read, at);
   }
   // A converter reads JSON; text without brackets is a string of it.
-  return /^\s*[[{]/.test(text) ? jsonOf(codec, [text], at) : readJson(codec, text, at);
+  if (isScalar && !/^\s*[[{]/.test(text)) return readJson(codec, text, at);
+  return jsonInText(text, at, (value, inside) => readJson(codec, value, inside));
 }

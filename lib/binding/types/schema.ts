@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, ignoreRejection, isPromise, type Awaitable } from '../../basics/awaitable';
-import { isJsonObject, jsonLike, plainJson, splitAtCommas } from '../reading/json-text';
+import { jsonInText, jsonLike, plainJson, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
-import { itemsOf, NameTree, type IndexedItem } from '../reading/name-tree';
+import { JsonPart, NameTree, UNREADABLE, type IndexedItem } from '../reading/name-tree';
 import type { JsonSchema, SchemaCodec, Shape } from './codec';
 
 /** Nothing is known: text is text, and several texts are an array. */
@@ -81,10 +81,14 @@ export function schemaFromNames(codec: SchemaCodec, tree: NameTree, at: Location
   const isBelow = !tree.isLeaf && isSchemaSent(codec, tree);
   if (!required && tree.isBlank) return isBelow ? undefined : blankOfSchema(codec, '');
   if (!required && !isBelow && values.length === 0) return undefined;
-  const sent = isBelow || tree.isLeaf || values.length === 0 ? tree : new NameTree(values);
+  const sent = isBelow || tree.isLeaf || values.length === 0 ? tree : NameTree.of(values);
   const value = fromNames(sent, codec.json, at);
   return check(codec, value, typeof value === 'object' && /^\s*[[{]/.test(onlyText) ? at.asJson() : at);
 }
+
+/** One JSON value may be a collection of one, as one text may. */
+export const inArray = ({ takes }: Shape, value: unknown): unknown =>
+  takes.has('array') && !takes.has('object') && value !== null && !Array.isArray(value) ? [value] : value;
 
 /** Returns true if names were sent that a schema may take. */
 export const isSchemaSent = ({ json }: SchemaCodec, tree: NameTree): boolean =>
@@ -172,9 +176,10 @@ function fromText(text: string, shape: Shape, at: Location): unknown {
   if (takes.has('number') && NUMBER.test(trimmed)) return Number(trimmed);
   if (takes.has('boolean') && /^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === 'true';
   const json = takes.has('array') || takes.has('object') ? jsonLike(text) : undefined;
-  // One object may be a collection of one.
-  if (json !== undefined) return plainJson(isJsonObject(json) && !takes.has('object') ? [json] : json, at);
-  return takes.has('array') ? fromItems(itemsOf(splitAtCommas(text, at)), shape, at) : text;
+  if (json !== undefined) return plainJson(inArray(shape, json), at);
+  if (!takes.has('array')) return text;
+  const items = splitAtCommas(text, at).map((part, index): IndexedItem => [index, NameTree.of([part])]);
+  return fromItems(items, shape, at);
 }
 
 /** Converts what was sent under a name and below it. A file by itself may be a collection of one. */
@@ -182,6 +187,10 @@ function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
   const { values, onlyText, isLeaf } = tree;
   const { takes } = shape;
   const isValue = isLeaf && values.length > 0;
+  if (values.includes(UNREADABLE)) return INVALID;
+  const [only] = values;
+  if (isValue && values.length === 1 && only instanceof JsonPart)
+    return jsonInText(only.text, at, (value, inside) => plainJson(inArray(shape, value), inside));
   if (isValue && onlyText !== undefined) return fromText(onlyText, shape, at);
   if (isValue && values.length === 1 && !takes.has('array')) return values[0];
   if (isValue || (tree.isArray && (takes.has('array') || !takes.has('object')))) {

@@ -1,7 +1,7 @@
 import { order, type Kinds, type Row, type RuledType } from './rules';
 import { scalar } from './scalar';
 
-const DATE_TIME = /^(\d{4}-\d\d-(\d\d))(?:[T ](\d\d:\d\d)(?:(:\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+const DATE_TIME = /^(\d{4}-\d\d-(\d\d))(?:[T ](\d\d:\d\d)(?:(:\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /** What JSON.stringify writes is the usual form; the others take several times as long. */
 const WRITTEN_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -15,7 +15,11 @@ function readDateTime(text: string): Date | undefined {
   const wall = `${day}T${clock}${seconds}`;
   // Date turns February 30th into March 2nd, and 24:00 into the next day.
   if (new Date(`${wall}Z`).getUTCDate() !== Number(dayOfMonth)) return undefined;
-  const date = new Date(`${wall}.${fraction.padEnd(3, '0').slice(0, 3)}${offset.toUpperCase()}`);
+  // Of the offsets of ISO 8601, Date reads only those with a colon: +0200 and +02 are +02:00.
+  const zone = offset
+    .toUpperCase()
+    .replace(/^(...):?(..)?$/, (_all, hours: string, minutes = '00') => `${hours}:${minutes}`);
+  const date = new Date(`${wall}.${fraction.padEnd(3, '0').slice(0, 3)}${zone}`);
   // An offset can move the date out of the years with four digits.
   return Number.isNaN(date.getTime()) || date.toISOString().length !== 24 ? undefined : date;
 }

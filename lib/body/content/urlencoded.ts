@@ -6,7 +6,7 @@ import { Problem } from '../../problems/problem';
  * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. Marks:
  * - `unreadable`: invalid percent-encoding. The name is decoded as far as possible, and the value is not the one that
  *   the client meant.
- * - `json`: a file of JSON that is read as a field; `file` is its name and size.
+ * - `json`: a part of a form that says it is JSON; of a file that is read as a field, `file` is the name and size.
  */
 export type Pair = readonly [name: string, value: string, mark?: 'unreadable' | 'json', file?: string];
 

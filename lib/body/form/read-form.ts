@@ -149,13 +149,13 @@ class FormReading {
     return name.replace(/%0A|%0D|%22/gi, decodeURIComponent);
   }
 
-  private takeField(sent: string | undefined, value: string | undefined, info: { valueTruncated: boolean }): void {
+  private takeField(sent?: string, value?: string, info?: { valueTruncated: boolean; mimeType: string }): void {
     const name = this.begin(sent, value ?? '');
-    if (info.valueTruncated) throw overLimit('fieldSize', this.options, name);
+    if (info?.valueTruncated) throw overLimit('fieldSize', this.options, name);
     if (value === undefined)
       throw malformed(`The form field ${quotedName(name)} is in a charset that is not supported; send UTF-8.`);
     this.count(Buffer.byteLength(name + value));
-    this.fields.push([name, value]);
+    this.fields.push(isJsonType(info?.mimeType.toLowerCase() ?? '') ? [name, value, 'json'] : [name, value]);
   }
 
   /** Counts the bytes of all fields together. */

@@ -79,7 +79,7 @@ it.each<[string, string, object]>([
     'tags[9]=b&tags[4]=a&chapters[7].title=y&chapters[5].title=x',
     { tags: ['a', 'b'], chapters: [chapter('x'), chapter('y')] },
   ],
-  ['what has no index comes first', 'years[0]=3&years=1&years[]=2', { years: [1, 2, 3] }],
+  ['what has no index is next', 'years[0]=3&years=1&years[]=2', { years: [3, 1, 2] }],
   [
     'the names of one item need not stand together',
     'chapters[1].title=b&chapters[0].title=a&chapters[1].notes=n&chapters[0].pages=1',

@@ -44,7 +44,6 @@ it('a value that was not sent has no key, so that it erases nothing', async () =
       page: 1,
       size: 7,
       may: false,
-      untouched: undefined,
     }),
   );
   expect({ ...{ note: 'kept', nick: 'kept', home: 'kept', tenant: 'kept', sub: 'kept' }, ...bound }).toMatchObject({
@@ -104,4 +103,31 @@ describe('initialisers', () => {
     }
     expect(keys).toEqual([true, true, true, true]);
   });
+});
+
+it('properties of a base class that is no dto have keys only if the class gives them a value', async () => {
+  class Entity {
+    id: string | undefined;
+    version = 1;
+    lines: string[] = [];
+    get size(): number {
+      return this.lines.length;
+    }
+  }
+  class Draft extends Entity {
+    @field(optional(string)) title: string | undefined;
+    @field(optional(Home)) home?: Home;
+    note: string | undefined;
+  }
+  class Wrapped extends dto({ draft: Draft, drafts: list(Draft) }) {}
+  const { dto: bound } = await bind(Draft, { json: { home: { street: 's' } } });
+  expect({ ...{ id: '7', title: 'kept', note: 'kept' }, ...bound }).toEqual({
+    ...{ id: '7', title: 'kept', note: 'kept', version: 1, lines: [], home: { street: 's' } },
+  });
+  expect(bound?.size).toBe(0);
+  const { dto: wrapped } = await bind(Wrapped, { json: { draft: { title: 't' }, drafts: [{}] } });
+  expect([wrapped?.draft, wrapped?.drafts[0]].map(draft => Object.keys(draft ?? {}))).toEqual([
+    ['version', 'lines', 'title'],
+    ['version', 'lines'],
+  ]);
 });

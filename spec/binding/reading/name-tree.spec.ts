@@ -6,11 +6,11 @@ import { NameTree, partsOf } from '../../../lib/binding/reading/name-tree';
 /** Names as they come, each with its place in the row as its value. */
 function tree(...names: string[]): NameTree {
   const root = new NameTree();
-  for (const [index, name] of names.entries()) root.add(name, String(index));
+  for (const [index, name] of names.entries()) root.add({ name, parts: partsOf(name), value: String(index) });
   return root;
 }
 const failures = new Failures(resolveLimits({ items: 5 }));
-const location = Location.at(failures, 'query', 't');
+const location = Location.of(failures, 'query', 't');
 afterEach(() => {
   failures.list.length = 0;
 });
@@ -43,6 +43,14 @@ describe('a path', () => {
 });
 
 describe('a name tree', () => {
+  it('tells names apart by their case where they are the content', () => {
+    const below = (names: NameTree): unknown => names.below(true).map(one => [one.key, one.values, one.below().length]);
+    expect(below(tree('A', 'a', 'A', 'A.b'))).toEqual([
+      ['A', ['0', '2'], 1],
+      ['a', ['1'], 0],
+    ]);
+  });
+
   it('knows what goes on below it, under each key as it was sent first', () => {
     expect(
       tree('Items[0].Sku', 'items[0].SKU', 'items[x]', 'other')
@@ -98,13 +106,14 @@ describe('the items of a collection', () => {
       ],
     ],
     [
-      'what has no index first',
-      ['t[]', 't', 't[0]', 't[]'],
+      'what has no index next',
+      ['t[]', 't', 't[4]', 't[]', 't[2]'],
       [
-        [0, '1'],
-        [1, '0'],
-        [2, '3'],
-        [0, '2'],
+        [0, '0'],
+        [1, '1'],
+        [2, '4'],
+        [4, '2'],
+        [5, '3'],
       ],
     ],
     ['what is no index left out', ['t[x]', 't[-1]', 't[1.5]', 't[1e0]', 't[ 1]', 't[٣]', 't[0]'], [[0, '6']]],

@@ -93,12 +93,12 @@ it('all of them are in one answer, beside other failures, up to the limit', asyn
   expect((await bind(Query, { form: many }, urlEncoded)).errors).toHaveLength(100);
 });
 
-it('values without an index come first: those of the name itself, then those of the name with brackets', async () => {
+it('values without an index come in the order that they were sent in, each after all before it', async () => {
   for (const [text, t] of [
-    ['t[]=b&t=c', ['c', 'b']],
+    ['t[]=b&t=c', ['b', 'c']],
     ['t=c&t[]=b', ['c', 'b']],
-    ['t[]=1&T=2&t[]=3&t=4', ['2', '4', '1', '3']],
-    ['t[1]=4&t[]=b&t[0]=3&t=c', ['c', 'b', '3', '4']],
+    ['t[]=1&T=2&t[]=3&t=4', ['1', '2', '3', '4']],
+    ['t[1]=4&t[]=b&t[0]=3&t=c', ['3', '4', 'b', 'c']],
   ] as const) {
     expect((await bind(Query, { method: 'GET', path: `/?${text}` })).dto).toEqual({ t });
     expect((await bind(Nested, { path: `/?${text}`, form: text }, urlEncoded)).dto).toEqual({

@@ -79,10 +79,11 @@ describe('list(Dto) at the root', () => {
   });
 
   it.each<[string, Sent]>([
+    ['a GET without a body', { method: 'GET' }],
     ['no body', {}],
     ['an empty body', { json: '' }],
     ['null', { json: 'null' }],
-  ])('is missing with a POST of %s: the failure points at the whole body', async (_what, sent) => {
+  ])('is missing with %s: the failure points at the whole body', async (_what, sent) => {
     expect((await bind(Items, sent)).errors).toEqual([
       { name: '', in: 'json', pointer: '', detail: 'A JSON body is required.' },
     ]);

@@ -105,7 +105,7 @@ describe('a failure has the name that the client sent', () => {
     ['n[5]=x', ['n[5]']],
     ['n[0]=x', ['n[0]']],
     ['n[7]=x&n[7]=1&n[7]=y', ['n[7]']],
-    ['n[3]=x&n=1&n[]=y', ['n[1]', 'n[3]']],
+    ['n[3]=x&n=1&n[]=y', ['n[3]', 'n[5]']],
     ['pages[4]=1,x', ['pages[4][1]']],
     ['lines[2]={"sku":"a"}', ['lines[2].quantity']],
     ['n[]=1&n[]=x', ['n[1]']],
@@ -223,4 +223,15 @@ describe('a list of one', () => {
       expect(await named(type, names)).toEqual(threeTimes(expected));
     });
   });
+});
+
+it.each<[string, readonly (readonly string[])[]]>([
+  ['n[0][]=a&n[]=b', [['a'], ['b']]],
+  ['n[]=b&n[1][]=a', [['b'], ['a']]],
+  ['n[0][]=a&n[0][]=b&n=c', [['a', 'b'], ['c']]],
+  ['n[2][]=c&n[]=d&n[0]=a,b', [['a', 'b'], ['c'], ['d']]],
+])('lists in a list keep their order: %s', async (query, n) => {
+  class Lists extends dto({ n: list(list(string)) }) {}
+  expect((await bind(Lists, { path: `/?${query}` })).dto).toEqual({ n });
+  expect((await bind(Lists, { form: query }, urlEncoded)).dto).toEqual({ n });
 });

@@ -66,6 +66,27 @@ it.each<[string, AnyType, Sent, unknown]>([
   expect(await bound(Dto, sent)).toEqual(expected);
 });
 
+it.each<[string, string, AnyType, unknown]>([
+  ['another case', 'stock[A]=1&stock[a]=2&STOCK.b=3', dto({ stock: record(int) }), { stock: { A: 1, a: 2, b: 3 } }],
+  ['an index', 'stock[0]=1&stock[10]=2', dto({ stock: record(int) }), { stock: { '0': 1, '10': 2 } }],
+  [
+    'names below',
+    'sizes[A].width=1&sizes[a].Width=2&SIZES[A].x=1',
+    dto({ sizes: record(Size) }),
+    { sizes: { A: { width: 1 }, a: { width: 2 } } },
+  ],
+  [
+    'lists',
+    'all[A][b]=1&all[a][b]=2&all[A][B]=3&all[A][b]=4',
+    Nested,
+    { all: { A: { b: [1, 4], B: [3] }, a: { b: [2] } } },
+  ],
+])('names of a record are those of the client: %s', async (_what, text, Dto, expected) => {
+  const pairs = text.split('&').map(pair => pair.split('=') as [string, string]);
+  for (const sent of [{ path: `/?${text}` }, { form: text }, { multipart: pairs }])
+    expect(await bound(Dto, sent)).toEqual(expected);
+});
+
 it.each<[string, AnyType, Sent, readonly string[]]>([
   ['a wrong value', Stock, { json: { stock: { red: 1, blue: 'x' } } }, [`stock.blue: The value "x" ${NOT_INT}`]],
   ['null', Stock, { json: { stock: { red: null } } }, [`stock.red: The value null ${NOT_INT}`]],

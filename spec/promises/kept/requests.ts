@@ -171,8 +171,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
       file: 'lib/binding/sources/caller.ts',
-      find: 'held.has(name) || (required ? fail(name) : false);',
-      replace: 'held.has(name);',
+      find: 'put(property, isRefused ? at.failMissing(permission.missing) : held.has(name));',
+      replace: 'put(property, held.has(name));',
     },
   },
   {
@@ -181,7 +181,7 @@ export const requests: readonly KeptPromise[] = [
     title: 'is missing, and comes from nowhere else',
     mutant: {
       file: 'lib/binding/sources/headers.ts',
-      find: 'spec.signed ? signedText(context.req, name) : ownValue(cookies, name)',
+      find: 'spec.signed ? signedText(req, name) : ownValue(cookies, name)',
       replace: 'ownValue(cookies, name)',
     },
   },
