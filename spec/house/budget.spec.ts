@@ -23,7 +23,7 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [4_390, 46, ['idempotency']],
   body: [875, 12, ['body']],
-  binding: [4_520, 45, ['binding']],
+  binding: [4_492, 43, ['binding']],
   openapi: [1_100, 13, ['openapi']],
   client: [460, 8, ['client', 'client.ts']],
   cli: [365, 6, ['cli']],
