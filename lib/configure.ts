@@ -9,8 +9,7 @@ import {
   type BindingOptions,
 } from './binding/options';
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
-import { assertType } from './binding/types/assert-type';
-import type { AnyType, Infer } from './binding/types/property-type';
+import { assertType, type AnyType, type Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue, type ValueReaders } from './binding/single-value';
 import type { CallersOn } from './idempotency/identity/caller';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';

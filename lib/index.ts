@@ -76,16 +76,16 @@ export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions } from './binding/declaration/property';
 export type { AnyClass, AnyType, DtoClass, Infer, PropertyType, ValueType } from './binding/types/property-type';
 export type { Parsable, ParseResult } from './binding/types/property-type';
-export { bool, file, string, type UploadedFile } from './binding/types/scalar';
-export { decimal, double, int, long } from './binding/types/numbers';
+export { bool, file, string } from './binding/types/scalar';
+export type { BoolRules, FileRules, StringRules, UploadedFile } from './binding/types/scalar';
+export { decimal, double, int, long, type NumberRules } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */
 export { BigNumber };
 export { guid, uri, Version, version } from './binding/types/identifiers';
-export { date, dateTime, time, timeSpan } from './binding/types/time';
+export { date, dateTime, time, timeSpan, type DateRules } from './binding/types/time';
 export { enumOf } from './binding/types/enum';
-export { lazy, list, nullable, optional, record } from './binding/types/wrappers';
+export { lazy, list, nullable, optional, record, type ListRules } from './binding/types/wrappers';
 export type { CommonRules, RuledType } from './binding/types/rules';
-export type { BoolRules, DateRules, FileRules, ListRules, NumberRules, StringRules } from './binding/types/rules';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';
 export type { ProblemCode } from './problems/catalogue';

@@ -8,14 +8,7 @@ import { abandon, refuse, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { isDto, namingErrors } from './declaration/declarations';
 import type { BindHandler } from './express-types';
-import {
-  BinderContext,
-  type Binder,
-  type BoundEndpoint,
-  type Modifier,
-  type Put,
-  type ResolvedOptions,
-} from './input/binder-context';
+import { BinderContext, type Binder, type BoundEndpoint, type Modifier, type Put } from './input/binder-context';
 import { readBody } from './input/body';
 import { discardStored } from './input/uploads';
 import { resolveOptions, type BindingOptions, type OperationOptions } from './options';
@@ -25,9 +18,8 @@ import { instanceCodecs, responseCodecs, writeResponsesAs } from './responses/js
 import type { CodecOfInstance, ResponseCodecs } from './responses/json-writer';
 import { Location } from './reading/location';
 import { sourcesInOrder } from './sources/order';
-import { isSchema } from './types/assert-type';
 import { hasFile } from './types/codec';
-import { classNameOf, isOptional, type AnyType, type Infer } from './types/property-type';
+import { classNameOf, isOptional, isSchema, type AnyType, type Infer } from './types/property-type';
 import { readNothing, setOn } from './types/read-json';
 
 /** One `bindRequest()`, checked and prepared: how it binds requests, writes responses and is described. */
@@ -201,13 +193,11 @@ export function readMissing(context: BinderContext, plan: Plan, member: Member):
  */
 export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRequest'): Endpoint {
   const options = resolveOptions(given, Dto);
-  checkSerializerContext(given.serializerContext, Dto, owner);
   const binder = binderFrom(given.binder ?? new RequestBinder(), Dto, owner);
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   // Only the application's own binder can make instances of a class without declared properties.
   const isDeclared = typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);
   const plan = binder instanceof RequestBinder || isDeclared ? planFor(Dto, codecs, options, owner) : undefined;
-  if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
   const isBuiltIn = binder.constructor === RequestBinder;
   if (plan && isBuiltIn && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
   return {
@@ -219,18 +209,6 @@ export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRe
   };
 }
 
-/** Checks the type of the JSON that a serializer context reads. @throws TypeError for another one than the dto. */
-function checkSerializerContext(context: BindingOptions['serializerContext'], Dto: AnyType, owner: string): void {
-  const request = context?.types.request;
-  if (request === undefined || request === Dto) return;
-  const [read, bound] = [classNameOf(request), classNameOf(Dto)];
-  throw new TypeError(
-    `${owner}: the serializerContext reads ${read || 'a type without a name'}, but this endpoint binds ` +
-      `${bound || 'another type'}. Pass the same object in both places (each call of a function such as list() ` +
-      'makes another type), or leave `request` out.',
-  );
-}
-
 /** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
 function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType, owner: string): Binder {
   const binder: unknown = typeof given === 'object' ? given : given(Dto);
@@ -238,17 +216,6 @@ function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: An
     return binder as Binder;
   throw new TypeError(
     `${owner}: the function in \`binder\` must return an object with a method bind(context, signal).`,
-  );
-}
-
-/** @throws TypeError for a class with a converter, which would write the JSON of the class but not read it. */
-function refuseConverter(Dto: AnyType, { serializer }: ResolvedOptions, owner: string): void {
-  if (isSchema(Dto) || !isDto(Dto) || !serializer.converters.some(({ type }) => type === Dto)) return;
-  const name = classNameOf(Dto) || 'Dto';
-  throw new TypeError(
-    `${owner}: ${name}: its converter reads one JSON value, but the properties of a request are read one by one. ` +
-      `Bind it as the whole body, dto({ body: fromBody(${name}) }), or bind a class without a converter: ` +
-      `class Sent extends ${name} {}.`,
   );
 }
 

@@ -13,8 +13,7 @@ import { CodecTable } from './declaration/codec-table';
 import { planFor, type Plan } from './plan/plan';
 import { ownValue } from './reading/json-text';
 import { bindDeclared } from './bind-request';
-import { assertType } from './types/assert-type';
-import { isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
+import { assertType, isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
 
 /** Options of a reader of one value. */
 export interface ValueOptions {

@@ -1,7 +1,6 @@
-import { schemaOf } from '../binding/declaration/describe';
-import type { Codec } from '../binding/types/codec';
+import { schemaOf, type Schemas, type SizeLimits } from '../binding/declaration/describe';
+import type { Codec, JsonSchema } from '../binding/types/codec';
 import { exactText } from '../binding/types/write-value';
-import type { JsonSchema, Schemas, SizeLimits } from '../binding/types/json-schema';
 import { LOCATIONS } from '../problems/problem';
 import { freeName } from './express-paths';
 

@@ -1,7 +1,8 @@
+import { assertType } from '../binding/types/property-type';
 import { ignoreRejection, isPromise } from '../basics/awaitable';
 import { CodecTable } from '../binding/declaration/codec-table';
-import { assertType } from '../binding/types/assert-type';
-import type { JsonSchema, Schemas } from '../binding/types/json-schema';
+import type { Schemas } from '../binding/declaration/describe';
+import type { JsonSchema } from '../binding/types/codec';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { plainJson } from './components';
 

@@ -1,9 +1,8 @@
-import { schemaOfNames } from '../binding/declaration/describe';
+import { schemaOfNames, type Schemas } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/bind-request';
 import { usuallyHasNoBody } from '../binding/plan/plan';
 import type { SourceProperty, SourcesOfProperty } from '../binding/plan/source-properties';
-import { hasFile, notNull, takesFiles, type Codec } from '../binding/types/codec';
-import type { JsonSchema, Schemas } from '../binding/types/json-schema';
+import { hasFile, notNull, takesFiles, type Codec, type JsonSchema } from '../binding/types/codec';
 import type { Source } from '../problems/problem';
 import type { PathParameter } from './express-paths';
 import type { Route } from './routes';

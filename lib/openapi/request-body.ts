@@ -1,9 +1,7 @@
 import { mustBeSent } from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/bind-request';
-import { isSchema } from '../binding/types/assert-type';
-import { hasFile } from '../binding/types/codec';
-import type { JsonSchema } from '../binding/types/json-schema';
-import { classNameOf } from '../binding/types/property-type';
+import { hasFile, type JsonSchema } from '../binding/types/codec';
+import { classNameOf, isSchema } from '../binding/types/property-type';
 import type { Components } from './components';
 import type { BodyValue } from './placement';
 import { isStructured, oneOfEach, type SchemasFrom, type Value } from './values';

@@ -1,7 +1,6 @@
-import { memberSchema, mustBeSent, schemaOfText as textOf } from '../binding/declaration/describe';
+import { memberSchema, mustBeSent, schemaOfText as textOf, type Schemas } from '../binding/declaration/describe';
 import type { SourceProperty } from '../binding/plan/source-properties';
-import { isTextOnly, type Codec } from '../binding/types/codec';
-import type { JsonSchema, Schemas } from '../binding/types/json-schema';
+import { isTextOnly, type Codec, type JsonSchema } from '../binding/types/codec';
 import type { Source } from '../problems/problem';
 
 /** A value of a request, as the document describes it: its name, whether it must be sent, and its schema. */

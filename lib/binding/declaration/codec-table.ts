@@ -1,9 +1,19 @@
 import type { Source } from '../../problems/problem';
-import { assertType, isParsable, isSchema, remedyFor } from '../types/assert-type';
 import { fileIn, hasFile, isReadByName, takesFiles, withParts } from '../types/codec';
 import type { Codec, CodecMember, ObjectCodec } from '../types/codec';
 import { decimalInText } from '../types/numbers';
-import { classNameOf, isValueType, type AnyType, type Codecs, type DtoClass, type Infer } from '../types/property-type';
+import {
+  assertType,
+  classNameOf,
+  isParsable,
+  isSchema,
+  isValueType,
+  remedyFor,
+  type AnyType,
+  type Codecs,
+  type DtoClass,
+  type Infer,
+} from '../types/property-type';
 import { schemaCodec } from '../types/schema';
 import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
 import { parsableCodec, replacedCodec, type ValueParser } from '../types/value-parser';

@@ -1,6 +1,5 @@
 import { object } from '../../options/check';
-import { assertType } from '../types/assert-type';
-import { isOptional, refusesNull, type AnyType, type IfRequired, type Infer } from '../types/property-type';
+import { assertType, isOptional, refusesNull, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
 import { declarationsIn, declareProperty, namingErrors } from './declarations';
 import { checkProperty, defaultOf, type Fits, type OPTIONS } from './property';

@@ -1,3 +1,5 @@
+import type { Source } from '../../problems/problem';
+import type { ResolvedLimits } from '../reading/limits';
 import {
   isCollection,
   notNull,
@@ -5,14 +7,39 @@ import {
   takesFiles,
   type Codec,
   type CodecMember,
+  type JsonSchema,
   type ListCodec,
   type ScalarCodec,
 } from '../types/codec';
-import { exactText } from '../types/write-value';
-import { orNull, type JsonSchema, type Schemas } from '../types/json-schema';
 import { requiresValue } from '../types/schema';
-import { written } from '../types/write-value';
+import { exactText, written } from '../types/write-value';
 import { namingErrors } from './declarations';
+
+/** The limits of an endpoint that a schema can say. */
+export type SizeLimits = Pick<ResolvedLimits, 'items' | 'files' | 'fileBytes'>;
+
+/** Makes the schemas of types, for JSON that a client sends or that a response holds. */
+export interface Schemas {
+  readonly direction: 'request' | 'response';
+  /** Where the client sends the value; undefined for a response. A nested dto can block a source. */
+  readonly source?: Source | undefined;
+  /** True if the endpoint refuses names that no property takes. */
+  readonly isClosed?: boolean;
+  /**
+   * Limits of the endpoint; undefined for a response, and inside a schema that has a name: endpoints with other limits
+   * share it.
+   */
+  readonly limits?: SizeLimits | undefined;
+  /** Returns the schema of a nested type. */
+  of(type: Codec): JsonSchema;
+  /**
+   * Returns a reference to a schema that has a name, so that it appears in the document once, and may refer to itself.
+   * @param make gets the schemas for what is inside.
+   */
+  named(type: Codec, name: string, make: (inside: Schemas) => JsonSchema): JsonSchema;
+  /** Returns the JSON Schema that a Standard Schema offers. @throws TypeError if it offers none. */
+  ofStandard(schema: object): JsonSchema;
+}
 
 /** Describes the JSON of a type. */
 export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
@@ -154,4 +181,18 @@ function schemaDefaultOf({ codec, spec: { default: given, initial = given } }: C
   } catch {
     return undefined;
   }
+}
+
+/** Keywords that can exclude null, whatever the type is. */
+const EXCLUDING = ['const', 'allOf', 'anyOf', 'oneOf', 'not', 'if', '$ref'];
+
+/** Adds null to the values of a schema. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values } = schema;
+  if (type === 'null' || schema['const'] === null) return schema;
+  if (typeof type !== 'string' || EXCLUDING.some(keyword => keyword in schema))
+    return { anyOf: [schema, { type: 'null' }] };
+  // Items of an enumeration are unique.
+  const members = Array.isArray(values) && [...new Set([...(values as unknown[]), null])];
+  return { ...schema, type: [type, 'null'], ...(members && { enum: members }) };
 }

@@ -1,12 +1,65 @@
 import BigNumber = require('bignumber.js');
+import type { Rule as Allowed } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
 import { isExactNumber } from '../../body/content/exact-json';
 import { WrittenNumber } from './write-value';
 import { asJson } from '../reading/json-text';
-import { numberRules, type NumberRules } from './rules';
-import type { RuledType } from './rules';
+import { exactly, order, type Kinds, type Row, type RuledType } from './rules';
 import type { Codec } from './codec';
 import { scalar, type Spelling } from './scalar';
+
+/** Rules of `int`, `long`, `double` and `decimal`. A limit is a number, a bigint or its text, and counts exactly. */
+export interface NumberRules {
+  /** The smallest value. */
+  minimum?: Limit;
+  /** The largest value. */
+  maximum?: Limit;
+  /** Values are larger. */
+  exclusiveMinimum?: Limit;
+  /** Values are smaller. */
+  exclusiveMaximum?: Limit;
+  /** Values are multiples, by their decimal digits: 0.3 is one of 0.1. */
+  multipleOf?: Limit;
+}
+type Limit = number | bigint | string;
+
+const aNumber: Allowed = {
+  expects: 'a number, a bigint or the text of a number',
+  accepts: value =>
+    ['number', 'bigint', 'string'].includes(typeof value) && /^-?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?$/i.test(String(value)),
+};
+const aboveZero: Allowed = {
+  expects: `${aNumber.expects} above zero`,
+  accepts: value => aNumber.accepts(value) && exactly(value).gt(0),
+};
+
+/** Makes a rule that compares numbers. @param isKept tells by the sign of value minus limit. */
+const compared = (keyword: string, words: string, isKept: (sign: number) => boolean): Row => ({
+  allowed: aNumber,
+  meaning(limit: Limit) {
+    const edge = exactly(limit);
+    // A double compares itself with a limit that it holds.
+    const signOf = (value: unknown): number =>
+      typeof value === 'number' && typeof limit === 'number' ? value - limit : order(exactly(value), edge);
+    const schema = { [keyword]: edge.toNumber() };
+    return { edge, says: `${words} ${edge.toFixed()}`, holds: value => isKept(signOf(value)), schema };
+  },
+});
+
+const numberRules: Kinds<NumberRules> = {
+  minimum: compared('minimum', 'be at least', sign => sign >= 0),
+  maximum: compared('maximum', 'be at most', sign => sign <= 0),
+  exclusiveMinimum: compared('exclusiveMinimum', 'be above', sign => sign > 0),
+  exclusiveMaximum: compared('exclusiveMaximum', 'be below', sign => sign < 0),
+  multipleOf: {
+    allowed: aboveZero,
+    meaning(limit: Limit) {
+      const step = exactly(limit);
+      const holds = (value: unknown): boolean => exactly(value).mod(step).isZero();
+      return { says: `be a multiple of ${step.toFixed()}`, holds, schema: { multipleOf: step.toNumber() } };
+    },
+  },
+};
 
 const INTEGER = /^[+-]?\d+$/;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;

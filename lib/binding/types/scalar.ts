@@ -1,6 +1,7 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { oneOf, positiveInteger } from '../../options/check';
 import type { JsonSchema, ScalarCodec } from './codec';
-import { boolRules, fileRules, stringRules, type BoolRules, type FileRules, type StringRules } from './rules';
-import { ruledType, type Kinds, type RuledType } from './rules';
+import { counted, ruledType, switched, type Kinds, type RuledType } from './rules';
 
 /** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
 export interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
@@ -22,6 +23,67 @@ export function scalar<T, R extends object = object>(
   return ruledType(name, kinds, () => codec);
 }
 
+/** Rules of `string`. */
+export interface StringRules {
+  /** Fewest characters (code points). */
+  minLength?: number;
+  /** Most characters (code points). */
+  maxLength?: number;
+  /** A regular expression that is found anywhere in the text, as in JSON Schema: `^…$` is the whole. */
+  pattern?: RegExp | string;
+  /** An e-mail address (HTML Standard), a host name (RFC 1123), or an address of IPv4 or IPv6. */
+  format?: 'email' | 'hostname' | 'ipv4' | 'ipv6';
+  /** Removes white space around the text, before everything else. Default false. */
+  trim?: boolean;
+}
+
+/** Counts code points, as JSON Schema does. */
+function codePoints(text: string): number {
+  let length = 0;
+  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) length++;
+  return length;
+}
+
+/** A text has at most as many code points as UTF-16 units, whose number is known. */
+const isNoLonger = (text: string, most: number): boolean => text.length <= most || codePoints(text) <= most;
+
+/** The address of `<input type="email">` (HTML Standard, 4.10.5.1.5), and a host name of labels (RFC 1123, 2.1). */
+const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
+const HOSTNAME = /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
+const formats = {
+  email: { says: 'be an e-mail address', holds: (text: string) => text.length <= 320 && EMAIL.test(text) },
+  hostname: { says: 'be a host name', holds: (text: string) => HOSTNAME.test(text) },
+  ipv4: { says: 'be an IPv4 address', holds: isIPv4 },
+  ipv6: { says: 'be an IPv6 address', holds: isIPv6 },
+};
+
+const stringRules: Kinds<StringRules> = {
+  minLength: counted('minLength', 'have at least', 'character', (text: string, least) => codePoints(text) >= least),
+  maxLength: counted('maxLength', 'have at most', 'character', isNoLonger),
+  pattern: {
+    allowed: {
+      expects: 'a regular expression without flags but u, which JSON Schema does not have, or its text',
+      accepts: value => (value instanceof RegExp ? /^u?$/.test(value.flags) : typeof value === 'string'),
+    },
+    meaning(given: RegExp | string) {
+      const pattern = typeof given === 'string' ? given : given.source;
+      const expression = new RegExp(pattern, 'u');
+      const holds = (text: string): boolean => expression.test(text);
+      return { says: `match ${String(expression).slice(0, -1)}`, holds, schema: { pattern } };
+    },
+  },
+  format: {
+    allowed: oneOf(...Object.keys(formats)),
+    meaning: (format: keyof typeof formats) => ({ ...formats[format], schema: { format } }),
+  },
+  trim: switched({
+    reading: () => ({
+      text: text => text.trim(),
+      json: value => (typeof value === 'string' ? value.trim() : undefined),
+    }),
+  }),
+};
+
 /** Any text. Repeated values are joined, as a repeated header is (RFC 9110, section 5.3). */
 export const string: RuledType<string, StringRules> = scalar(
   'string',
@@ -35,6 +97,28 @@ export const string: RuledType<string, StringRules> = scalar(
   },
   stringRules,
 );
+
+/** Rules of `bool`. */
+export interface BoolRules {
+  /**
+   * True for the checkbox of an HTML form: `on` is true, of several values (a hidden field beside it) one `on` or
+   * `true` decides, and nothing sent is false. Default false.
+   */
+  checkbox?: boolean;
+}
+
+const boolRules: Kinds<BoolRules> = {
+  // Several values are read as one, in which a checkbox and the hidden field beside it are separated by commas.
+  checkbox: switched({
+    reading: ({ text = () => undefined }) => ({
+      ...{ isJoined: true, whenMissing: false },
+      text(sent) {
+        const values = sent.split(',').map(one => (one.trim().toLowerCase() === 'on' ? true : text(one)));
+        return values.includes(undefined) ? undefined : values.includes(true);
+      },
+    }),
+  }),
+};
 
 /** `true` or `false` in any case; nothing else. */
 export const bool: RuledType<boolean, BoolRules> = scalar(
@@ -53,6 +137,43 @@ export const bool: RuledType<boolean, BoolRules> = scalar(
 
 /** An uploaded file, as multer describes it: in memory with `buffer`, on disk with `path`. */
 export type UploadedFile = Express.Multer.File;
+
+/** Rules of `file`. */
+export interface FileRules {
+  /** Most bytes. */
+  maxBytes?: number;
+  /** Media types, as the client names them: `image/png`, or `image/*` for all of a kind. */
+  mediaTypes?: readonly string[];
+}
+
+const fileRules: Kinds<FileRules> = {
+  // The length of binary data in JSON Schema.
+  maxBytes: counted(
+    'maxLength',
+    'have at most',
+    'byte',
+    ({ size }: UploadedFile, most) => size <= most,
+    positiveInteger,
+  ),
+  mediaTypes: {
+    allowed: {
+      expects: "an array of media types, for example ['image/png', 'image/*']",
+      accepts: value =>
+        Array.isArray(value) &&
+        value.length > 0 &&
+        value.every(one => typeof one === 'string' && /^[\w.+-]+\/(?:\*|[\w.+-]+)$/.test(one)),
+    },
+    meaning: (types: readonly string[]) => ({
+      says: `be of the media type ${types.join(' or ')}`,
+      holds({ mimetype }: UploadedFile) {
+        const type = mimetype.toLowerCase();
+        const kind = type.replace(/\/.*/, '/*');
+        return types.some(one => one.toLowerCase() === type || one.toLowerCase() === kind);
+      },
+      ...(types.length === 1 && { schema: { contentMediaType: types[0] } }),
+    }),
+  },
+};
 
 /** One uploaded file of a multipart form; `list(file)` for several. */
 export const file: RuledType<UploadedFile, FileRules> = ruledType(

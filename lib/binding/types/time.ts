@@ -1,5 +1,4 @@
-import { dateRules, type DateRules } from './rules';
-import type { RuledType } from './rules';
+import { order, type Kinds, type Row, type RuledType } from './rules';
 import { scalar } from './scalar';
 
 const DATE_TIME = /^(\d{4}-\d\d-(\d\d))(?:[T ](\d\d:\d\d)(?:(:\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
@@ -26,6 +25,31 @@ function readDateTime(text: string): Date | undefined {
 }
 
 const ifValid = (date: Date): Date | undefined => (Number.isNaN(date.getTime()) ? undefined : date);
+
+/** Rules of `dateTime` and `date`. */
+export interface DateRules {
+  /** The earliest value: a Date, or the text of one. */
+  minimum?: Date | string;
+  /** The latest value: a Date, or the text of one. */
+  maximum?: Date | string;
+}
+
+/** Makes the rules of a type of dates. @param read makes a value of a limit, which is compared with others. */
+function dateRules(expects: string, read: (limit: Date | string) => Date | string | undefined): Kinds<DateRules> {
+  const kind = (word: string, isKept: (sign: number) => boolean): Row => ({
+    allowed: {
+      expects,
+      accepts: value => (typeof value === 'string' || value instanceof Date) && read(value) !== undefined,
+    },
+    meaning(limit: Date | string) {
+      const [edge, shown] = [read(limit) ?? '', typeof limit === 'string' ? limit : limit.toISOString()];
+      // JSON Schema has no keyword for the limits of dates.
+      const schema = { description: `Not ${word} ${shown}.` };
+      return { edge, says: `not be ${word} ${shown}`, holds: value => isKept(order(value, edge)), schema };
+    },
+  });
+  return { minimum: kind('before', sign => sign >= 0), maximum: kind('after', sign => sign <= 0) };
+}
 
 /**
  * A point in time (RFC 3339, ISO 8601), as a Date. A time without an offset is UTC, so that it means the same on every

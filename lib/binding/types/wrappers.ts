@@ -1,8 +1,7 @@
 import { checkOptions, isClass, oneOf } from '../../options/check';
 import type { Codec } from './codec';
 import { isOptional, type AnyType, type Codecs, type Infer, type ValueType } from './property-type';
-import { listRules, type ListRules } from './rules';
-import { ruledType, type CommonRules, type RuledType } from './rules';
+import { counted, ruledType, switched, type CommonRules, type Kinds, type RuledType } from './rules';
 
 /**
  * A type whose value may be missing; it is `undefined` then.
@@ -25,6 +24,29 @@ export function nullable<X extends AnyType>(type: X): ValueType<Infer<X> | null>
       return { kind: 'nullable', name: inner.name, inner };
     },
   };
+}
+
+/** Rules of `list(…)`. */
+export interface ListRules {
+  /** Fewest items. */
+  minItems?: number;
+  /** Most items. */
+  maxItems?: number;
+  /** Whether no two items may be equal, by their JSON. */
+  uniqueItems?: boolean;
+}
+
+const listRules: Kinds<ListRules> = {
+  minItems: counted('minItems', 'have at least', 'item', (items: unknown[], least) => items.length >= least),
+  maxItems: counted('maxItems', 'have at most', 'item', (items: unknown[], most) => items.length <= most),
+  uniqueItems: switched({ says: 'have no two equal items', holds: areUnique, schema: { uniqueItems: true } }),
+};
+
+/** Compares by what is written, in which members of objects have one order: that of their declaration. */
+function areUnique(items: readonly unknown[]): boolean {
+  const asText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
+  const known = items.filter(item => item !== undefined).map(item => JSON.stringify(item, asText));
+  return new Set(known).size === known.length;
 }
 
 /**

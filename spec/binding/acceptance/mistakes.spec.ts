@@ -175,7 +175,6 @@ const failing: JsonConverter<City> = { type: City, read: () => ({ success: false
 
 it.each<[string, () => unknown]>([
   ['bindRequest takes the dto first, and then the options', () => bindRequest({} as AnyType, Line as BindingOptions)],
-  ['bindRequest: City: its converter reads one JSON value', () => bindRequest(City, { converters: [failing] })],
   ['problemDetails takes no options. Write app.use(problemDetails()).', () => problemDetails({} as never)],
   [
     'tenant: it is declared twice, with fromHeader and with queryParam; use one of them, with all options',
