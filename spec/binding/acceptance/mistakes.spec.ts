@@ -27,7 +27,6 @@ import {
   string,
   type AnyType,
   type BindingOptions,
-  type JsonConverter,
   type ParseResult,
   type Property,
 } from '../../../lib';
@@ -170,8 +169,6 @@ it.each<[string, unknown]>([
 class Price {
   static tryParse = (): ParseResult<Price> => ({ success: false });
 }
-class City extends dto({ city: string }) {}
-const failing: JsonConverter<City> = { type: City, read: () => ({ success: false }), write: ({ city }) => city };
 
 it.each<[string, () => unknown]>([
   ['bindRequest takes the dto first, and then the options', () => bindRequest({} as AnyType, Line as BindingOptions)],
