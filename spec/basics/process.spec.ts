@@ -35,12 +35,12 @@ describe('the memory that a process may use', () => {
 /** Prints the bounds of what takes memory. */
 const printBounds = `
   const { held } = require('./dist/body/stream/holding.js');
-  const { defaultStore, LONGEST_KEPT } = require('./dist/idempotency/stores/memory-responses.js');
+  const { LONGEST_KEPT, MAX_BYTES } = require('./dist/idempotency/stores/memory-responses.js');
   const { memoryLeases } = require('bindonce');
   setImmediate(() => {
     console.log(
       JSON.stringify({
-        bodies: held.bound, store: defaultStore().responses.maxSize, longest: LONGEST_KEPT,
+        bodies: held.bound, store: MAX_BYTES, longest: LONGEST_KEPT,
         keys: memoryLeases().maxKeys, given: memoryLeases({ maxKeys: 2_000_000 }).maxKeys,
       }),
     );

@@ -6,7 +6,7 @@ import type { ResponseStore } from './responses';
  * Bytes of responses that the default store keeps; the oldest are evicted, which expire first. 64 MiB, or an eighth of
  * the memory that the process may use.
  */
-const MAX_BYTES = memoryBound(67_108_864, 1 / 8);
+export const MAX_BYTES = memoryBound(67_108_864, 1 / 8);
 /** Most bytes of a body that the option may name: 3 MiB are left for the longest head and trailers. 61 MiB. */
 export const LONGEST_BODY = 63_963_136;
 /** Most bytes of a body that the default store of this process can keep. */
