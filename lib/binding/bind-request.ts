@@ -176,7 +176,7 @@ function readDto(context: BinderContext, plan: Plan): object {
 }
 
 /** Handles a missing value. A failure is reported where this client would have sent the value. */
-export function readMissing(context: BinderContext, plan: Plan, member: Member): unknown {
+function readMissing(context: BinderContext, plan: Plan, member: Member): unknown {
   const { source, found } = lookupOf(member.property, plan, context.req) ?? { source: 'body' as const };
   const missing =
     member.spec.kind === 'fromBody'

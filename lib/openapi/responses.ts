@@ -1,19 +1,9 @@
 import { STATUS_CODES } from 'node:http';
-import type { Request, Response } from 'express';
 import { namingErrors } from '../binding/declaration/declarations';
-import { mustBeSent } from '../binding/declaration/describe';
-import { BinderContext } from '../binding/input/binder-context';
-import { lookupOf } from '../binding/plan/plan';
-import { validationProblem } from '../binding/reading/failures';
-import { readMissing, type Endpoint } from '../binding/bind-request';
-import { IN_FLIGHT, REUSED } from '../idempotency/idempotency';
-import { keyMissing } from '../idempotency/identity/key';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
-import { Problem, type ProblemLocation } from '../problems/problem';
 import type { Components } from './components';
 import type { Operation, RequestObject } from './operation';
-import type { Route } from './routes';
 
 interface ResponseObject {
   readonly description: string;
@@ -27,13 +17,13 @@ type Responses = Record<string, ResponseObject>;
 /** Describes the responses of an operation. A status can be both a refusal and declared, with either content. */
 export function responsesOf(operation: Operation, request: RequestObject, components: Components): Responses {
   const responses = declaredBy(operation, components);
-  const refuse = (place: string, description: string, isTemporary: boolean, example?: object): void => {
+  const refuse = (place: string, description: string, isTemporary: boolean): void => {
     const known = responses[place];
     responses[place] = {
       description: known ? `${known.description} ${description}` : description,
       headers: isTemporary ? { ...retryAfter, ...known?.headers } : known?.headers,
       content: {
-        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example },
+        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
         ...known?.content,
       },
     };
@@ -41,8 +31,8 @@ export function responsesOf(operation: Operation, request: RequestObject, compon
   const codes = problemsOf(operation, request);
   for (const status of new Set(codes.map(code => catalogue[code].status))) {
     const ofStatus = codes.filter(code => catalogue[code].status === status);
-    const titles = ofStatus.map(code => `${catalogue[code].title}.`).join(' ');
-    refuse(String(status), titles, status === 409, ofStatus.flatMap(code => exampleOf(code, operation) ?? [])[0]);
+    const meanings = ofStatus.map(code => `${catalogue[code].title} (${code}).`).join(' ');
+    refuse(String(status), meanings, status === 409);
   }
   if (codes.length === 0) return responses;
   for (const status of RARE) if (status in responses) refuse(String(status), titleOf(status), status === 503);
@@ -57,30 +47,6 @@ const titleOf = (status: number): string => `${status} ${STATUS_CODES[status] ??
 const retryAfter = {
   'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 0 } },
 };
-
-/** Makes a problem as a client of the operation gets it, by the same code; undefined for one without an example. */
-function exampleOf(code: ProblemCode, { guard, endpoint, route }: Operation): object | undefined {
-  if (code === 'key-missing' && guard) return keyMissing(guard.headerName).toBody();
-  if (code === 'request-in-flight') return new Problem(code, IN_FLIGHT).toBody();
-  if (code === 'key-reused') return new Problem(code, REUSED).toBody();
-  return code === 'validation-failed' && endpoint ? withoutOne(endpoint, route) : undefined;
-}
-
-const FROM_CLIENT: ReadonlySet<ProblemLocation> = new Set(['json', 'form', 'query', 'header', 'cookie']);
-
-/** Refuses a request that lacks one value; undefined if none must be sent. The path and the caller have theirs. */
-function withoutOne(endpoint: Endpoint, { method, template }: Route): object | undefined {
-  const params = Object.fromEntries(template.parameters.map(({ key = '' }) => [key, key]));
-  const req = { method, headers: {}, params } as unknown as Request;
-  const context = new BinderContext(req, Object(undefined) as Response, endpoint);
-  const { plan } = endpoint;
-  const sent = plan?.members.filter(mustBeSent) ?? [];
-  const lacking = sent.find(({ property }) => plan && FROM_CLIENT.has(lookupOf(property, plan, req)?.source ?? 'body'));
-  if (!plan || !lacking) return undefined;
-  readMissing(context, plan, lacking);
-  const isWhole = lacking.spec.kind === 'fromBody';
-  return validationProblem(context.noted, undefined, isWhole ? 'the request has no body' : undefined).toBody();
-}
 
 /** Describes the responses of the handler: those that the endpoint declares, else that there is one. */
 function declaredBy({ guard, endpoint }: Operation, components: Components): Responses {

@@ -32,25 +32,17 @@ class Placed extends dto({ id: guid, at: dateTime, lines: field(list(Line)) }) {
 class Scan extends dto({ title: formField(string), picture: file }) {}
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const refusal = (example: unknown, ...titles: string[]) => ({
-  description: titles.map(one => `${one}.`).join(' '),
-  content: { 'application/problem+json': { schema: reference('Problem'), ...(example !== undefined && { example }) } },
-});
-const missing = (name: string, where: object) => ({
-  type: 'urn:bindonce:validation-failed',
-  title: 'One or more values are not valid',
-  status: 400,
-  detail: 'One value is not valid.',
-  errors: [{ name, ...where }],
+const refusal = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: reference('Problem') } },
 });
 const headers = {
   'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 0 } },
 };
 const others = {
   ...refusal(
-    undefined,
     'A problem that hardly any client meets: 413 Payload Too Large, 414 URI Too Long, 415 Unsupported Media Type, ' +
-      '503 Service Unavailable, 507 Insufficient Storage',
+      '503 Service Unavailable, 507 Insufficient Storage.',
   ),
   headers,
 };
@@ -90,18 +82,14 @@ const order = {
       content: { 'application/json': { schema: reference('Placed') } },
     },
     400: refusal(
-      missing('X-Tenant', { in: 'header', detail: 'This header is missing from the request.' }),
-      'One or more values are not valid',
-      'Request body is malformed',
-      'Idempotency key is missing',
-      'Idempotency key is repeated',
-      'Idempotency key is malformed',
+      'One or more values are not valid (validation-failed). Request body is malformed (body-malformed). ' +
+        'Idempotency key is missing (key-missing). Idempotency key is repeated (key-repeated). ' +
+        'Idempotency key is malformed (key-malformed).',
     ),
     409: {
       ...refusal(
-        expect.objectContaining({ status: 409 }),
-        'A request with this idempotency key is in flight',
-        'The response is no longer available',
+        'A request with this idempotency key is in flight (request-in-flight). ' +
+          'The response is no longer available (response-unavailable).',
       ),
       headers,
     },
@@ -118,12 +106,8 @@ const scan = {
   security: [{ caller: [] }],
   responses: {
     204: { description: 'The request was carried out.' },
-    400: refusal(
-      missing('title', { in: 'form', detail: 'A value is required.' }),
-      'One or more values are not valid',
-      'Request body is malformed',
-    ),
-    401: refusal(undefined, 'Authentication is required'),
+    400: refusal('One or more values are not valid (validation-failed). Request body is malformed (body-malformed).'),
+    401: refusal('Authentication is required (unauthenticated).'),
     default: others,
   },
 };

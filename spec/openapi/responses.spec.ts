@@ -2,22 +2,14 @@ import express, { type RequestHandler } from 'express';
 import {
   bindRequest,
   dto,
-  fromBody,
-  fromHeader,
   hasPermission,
   idempotency,
   int,
-  jsonField,
-  list,
-  optional,
-  queryParam,
-  routeParam,
   string,
   type AnyType,
   type BindingOptions,
   type IdempotencyOptions,
 } from '../../lib';
-import { ask, type Sent } from '../support/ask';
 import { documentOf, type Operation } from '../support/described';
 
 const ok: RequestHandler = (_req, res) => void res.json(null);
@@ -60,59 +52,4 @@ it('openapi() lists the refusals of a guard alone, and none of a route without o
   expect(Object.keys(responsesIn(guarded, 'get'))).toEqual(['200', '400', '409', 'default']);
   const { paths } = documentOf(express().get('/', ok), { listOthers: true });
   expect(JSON.stringify(paths)).not.toContain('problem+json');
-});
-
-const exampleIn = (responses: Operation['responses'], status: number): unknown =>
-  (responses[status]?.content?.['application/problem+json'] as { example?: unknown } | undefined)?.example;
-
-it.each<[string, AnyType, BindingOptions, string, Sent]>([
-  ['a value in JSON', dto({ id: routeParam(int), b: optional(int), a: int }), {}, '/:id', { path: '/1', json: {} }],
-  [
-    'a value in a form',
-    dto({ a: int }),
-    { allowFormData: true, fieldSources: ['form'] },
-    '/',
-    { multipart: [['b', '1']] },
-  ],
-  ['a value in the query', dto({ a: queryParam(string) }), {}, '/', {}],
-  ['a header', dto({ a: fromHeader(string, { name: 'X-A' }) }), {}, '/', {}],
-  ['a field of the path, and one beside it', dto({ id: int, a: jsonField(int) }), {}, '/:id', { path: '/1', json: {} }],
-  ['a whole body', list(int), {}, '/', {}],
-  ['a whole body of a dto', dto({ all: fromBody(dto({ a: int })) }), {}, '/', {}],
-])('the example of 400 is what a client gets that does not send %s', async (_what, Dto, options, path, sent) => {
-  const app = express();
-  app.post(path, bindRequest(Dto, options) as RequestHandler, ok);
-  const { status, body } = await ask(app, { method: 'POST', ...sent });
-  const { instance, ...problem } = body as { readonly instance: string };
-  expect([status, instance]).toEqual([400, sent.path ?? '/']);
-  expect(exampleIn(responsesIn(app), 400)).toEqual(problem);
-});
-
-it('the examples of a key are what its clients get: without one, while it is in flight, and with other values', async () => {
-  const app = express();
-  let release = (): void => undefined;
-  const held = new Promise<void>(resolve => (release = resolve));
-  const guard = idempotency({ whenKeyReused: 'reject', whenInFlight: 'reject' });
-  let runs = 0;
-  const running = new Promise<void>(started => {
-    app.post('/', guard, async (_req, res) => {
-      if (runs++ === 0) started();
-      await held;
-      res.json(null);
-    });
-  });
-  const answerTo = async (headers: Record<string, string>, json: object): Promise<object> => {
-    const { body } = await ask(app, { method: 'POST', headers, json });
-    return { ...(body as object), instance: undefined };
-  };
-  const first = answerTo({ 'Idempotency-Key': 'k' }, {});
-  await running;
-  const problems = [
-    await answerTo({}, {}),
-    await answerTo({ 'Idempotency-Key': 'k' }, {}),
-    await answerTo({ 'Idempotency-Key': 'k' }, { other: 1 }),
-  ];
-  release();
-  await first.catch(() => undefined);
-  expect([400, 409, 422].map(status => exampleIn(responsesIn(app), status))).toEqual(problems);
 });
