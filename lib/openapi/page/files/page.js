@@ -78,6 +78,10 @@ fetch('openapi.json')
       spec: offerKeys(document_),
       dom_id: '#api',
       deepLinking: true,
+      // An example for each response would take several screens.
+      defaultModelRendering: 'model',
+      defaultModelExpandDepth: 0,
+      defaultModelsExpandDepth: 0,
       validatorUrl: null,
       requestInterceptor: withKey,
       responseInterceptor: shown,
