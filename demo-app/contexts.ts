@@ -5,7 +5,12 @@ import * as from1 from './documents.js';
 
 /** Adds the contexts to the options of `configure({ binding })`. */
 export const registerContexts: RegisterContexts = generatedContexts([
+  serializerContext({ request: from0.FindOrder }),
   serializerContext({ request: from0.OrderLine }),
+  serializerContext({ request: from0.OrderPlaced }),
+  serializerContext({ request: from0.Orders }),
   serializerContext({ request: from0.PlaceOrder }),
+  serializerContext({ request: from0.PlacedLine }),
+  serializerContext({ request: from1.DocumentKept }),
   serializerContext({ request: from1.UploadDocument }),
 ]);

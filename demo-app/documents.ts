@@ -1,4 +1,4 @@
-import { dto, file, routeParam, string, type Configured } from 'bindonce';
+import { dto, file, int, routeParam, string, type Configured } from 'bindonce';
 import { Router } from 'express';
 import type { Ledger } from './ledger';
 
@@ -12,13 +12,20 @@ export interface Document {
   readonly size: number;
 }
 
+/** A document, as the shop answers. */
+export class DocumentKept extends dto({ customerId: string, title: string, name: string, size: int }) {}
+
 export function documents({ idempotency, bindRequest }: Configured, ledger: Ledger<Document>): Router {
   const router = Router();
 
   router.post(
     '/customers/:customerId/documents',
     idempotency(),
-    bindRequest(UploadDocument, { allowFormData: true }),
+    bindRequest(UploadDocument, {
+      allowFormData: true,
+      responses: { 201: DocumentKept },
+      openapi: { operationId: 'uploadDocument', summary: 'Keeps a document, once', tags: ['documents'] },
+    }),
     async (req, res) => {
       const {
         customerId,

@@ -5,7 +5,9 @@ import {
   bool,
   decimal,
   dto,
+  field,
   fromHeader,
+  guid,
   int,
   jsonField,
   list,
@@ -20,16 +22,27 @@ import { Router, type Request, type Response } from 'express';
 import type { Ledger } from './ledger';
 import { report } from './requests';
 
-export class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
+export class OrderLine extends dto({
+  sku: string.with({ minLength: 1 }),
+  quantity: int.with({ minimum: 1, maximum: 99 }),
+  unitPrice: decimal.with({ minimum: 0 }),
+}) {}
 
 export class PlaceOrder extends dto({
-  customerId: routeParam(string),
-  items: jsonField(list(OrderLine)),
+  customerId: routeParam(string, { description: 'A name or a number.' }),
+  items: jsonField(list(OrderLine, { minItems: 1 })),
   note: jsonField(optional(string)),
   channel: fromHeader(string, { name: 'X-Channel', required: false, fallback: false }),
-  cart: fromHeader(string, { name: 'X-Cart', required: false, fallback: false }),
+  cart: fromHeader(string, {
+    name: 'X-Cart',
+    required: false,
+    fallback: false,
+    description: 'Two orders of one cart were meant to be one.',
+  }),
   rush: queryParam(bool, { default: false }),
 }) {}
+
+export class PlacedLine extends dto({ sku: string, quantity: int, unitPrice: string }) {}
 
 export interface Order {
   readonly orderId: string;
@@ -42,6 +55,22 @@ export interface Order {
   /** Two orders of one cart were meant to be one. */
   readonly cart?: string;
 }
+
+/** An order, as the shop answers. */
+export class OrderPlaced extends dto({
+  orderId: guid,
+  customerId: string,
+  items: field(list(PlacedLine)),
+  total: string,
+  rush: bool,
+  note: optional(string),
+  channel: optional(string),
+  cart: optional(string),
+}) {}
+
+export class FindOrder extends dto({ customerId: routeParam(string), orderId: routeParam(guid) }) {}
+
+export class Orders extends dto({ orders: field(list(OrderPlaced)) }) {}
 
 /**
  * Simulates a payment: a real shop would call its payment provider here.
@@ -71,7 +100,11 @@ export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<
       .json(order);
   };
 
-  router.post('/customers/:customerId/orders', idempotency(), bindRequest(PlaceOrder), place);
+  const orderPlaced = {
+    responses: { 201: OrderPlaced },
+    openapi: { operationId: 'placeOrder', summary: 'Places an order, once', tags: ['orders'] },
+  };
+  router.post('/customers/:customerId/orders', idempotency(), bindRequest(PlaceOrder, orderPlaced), place);
 
   // What the page calls when bindonce is switched off: the same handler runs for each request.
   const hidden = { openapi: { hidden: true } };
@@ -82,15 +115,22 @@ export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<
     report('unguarded', { durationMs, handlerMs: durationMs });
   });
 
-  router.get('/customers/:customerId/orders/:orderId', async (req, res) => {
-    const order = (await ledger.all()).find(
-      ({ orderId, customerId }) => orderId === req.params.orderId && customerId === req.params.customerId,
-    );
+  const oneOrder = {
+    responses: { 200: OrderPlaced },
+    openapi: { operationId: 'findOrder', summary: 'Shows an order', tags: ['orders'] },
+  };
+  router.get('/customers/:customerId/orders/:orderId', bindRequest(FindOrder, oneOrder), async (req, res) => {
+    const { customerId, orderId } = req.dto;
+    const order = (await ledger.all()).find(one => one.orderId === orderId && one.customerId === customerId);
     if (order) res.json(order);
     else res.sendStatus(404);
   });
 
-  router.get('/orders', async (_req, res) => {
+  const allOrders = {
+    responses: { 200: Orders },
+    openapi: { operationId: 'listOrders', summary: 'Lists the orders really placed', tags: ['orders'] },
+  };
+  router.get('/orders', bindRequest(dto({}), allOrders), async (_req, res) => {
     res.json({ orders: await ledger.all() });
   });
 

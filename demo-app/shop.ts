@@ -52,10 +52,14 @@ function shop(storage: Storage, feed: Feed, leaseDuration: number): Express {
   app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')));
   // A real shop lets its operators in only.
   app.use('/operate', operate(configured.idempotency(), { allow: () => true }));
-  app.use('/docs', apiDocs(app, { info: { title: 'Demo shop', version: '1.0.0' } }));
+  app.use('/docs', apiDocs(app, { info: { title: 'Demo shop', version: '1.0.0', description: DESCRIPTION } }));
   app.use(problemDetails());
   return app;
 }
+
+const DESCRIPTION =
+  'Each POST runs once for a key. Open one, **Try it out**, **Execute**, and send it again with the same key. ' +
+  'See also [the shop](../) and [the page for its operators](../operate/).';
 
 function idempotencyOptions({ store }: Storage, leaseDuration: number): IdempotencyOptions {
   return {

@@ -1,5 +1,5 @@
 import { element } from './element.js';
-import { capitalised, money, short, times } from './words.js';
+import { money, nameOf, short, times } from './words.js';
 
 /** @typedef {{ orderId: string, customerId: string, items: { sku: string, quantity: number }[], total: string, cart?: string }} PlacedOrder */
 
@@ -52,7 +52,7 @@ export class Orders {
     const count = cart === undefined ? 1 : this.countOf(cart);
     const what = items.map(({ sku, quantity }) => `${quantity} × ${sku}`).join(', ');
     const mark = count > 1 ? element('span', { className: 'verdict bad' }, `Charged ${times(count)}`) : '';
-    const name = element('strong', {}, capitalised(customerId));
+    const name = element('strong', {}, nameOf(customerId));
     const words = element(
       'p',
       {},

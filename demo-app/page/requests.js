@@ -1,3 +1,5 @@
+import { isDead } from './outcome.js';
+
 /**
  * @typedef {import('../messages').ShopEvent} ShopEvent
  * @typedef {import('../messages').ProcessEvent} ProcessEvent
@@ -71,12 +73,13 @@ export class Requests {
   }
 
   /**
-   * Returns how many requests this page has sent for a cart.
+   * Returns how many requests this page has sent for a cart, those included that the browser has sent again by itself.
    * @param {string} cart
    */
   countOf(cart) {
     const rows = [...(this.carts.get(cart)?.rows.values() ?? [])];
-    return rows.filter(({ page }) => page !== 'not-sent').length;
+    const sent = rows.filter(({ page }) => page !== 'not-sent');
+    return sent.length + sent.filter(row => row.killed && !isDead(row)).length;
   }
 
   /** @param {ShopEvent} event */

@@ -1,7 +1,7 @@
 import { barOf, endOf } from './bar.js';
 import { element } from './element.js';
 import { hasRun, isOpen, outcomeOf } from './outcome.js';
-import { capitalised, short, timeOfDay, times } from './words.js';
+import { nameOf, short, timeOfDay, times } from './words.js';
 
 /**
  * @typedef {import('./requests.js').Requests} Requests
@@ -52,7 +52,8 @@ export class Timeline {
       const ofCarts = [...carts.values()].map(cartEntry);
       const ofProcesses = [...processes.values()].map(event => processEntry(event, this.#isInMemory));
       const latest = [...ofCarts, ...ofProcesses].sort((a, b) => b.at - a.at).slice(0, MOST_ENTRIES);
-      this.#list.replaceChildren(...latest.map(({ item }) => item));
+      const hint = element('li', { className: 'rest' }, 'Place an order, and see here what became of its requests.');
+      this.#list.replaceChildren(...(carts.size === 0 ? [hint] : []), ...latest.map(({ item }) => item));
       const isGrowing = [...carts.values()].some(({ rows }) => [...rows.values()].some(isOpen));
       if (isGrowing) this.#next = setTimeout(() => this.draw(), 100);
     });
@@ -83,7 +84,7 @@ function cartEntry({ path, key, start, rows }) {
     'div',
     { className: 'cart-title' },
     element('time', {}, timeOfDay(start)),
-    element('strong', {}, capitalised(decodeURIComponent(customer))),
+    element('strong', {}, nameOf(decodeURIComponent(customer))),
     element(
       'span',
       { className: 'key' },

@@ -12,6 +12,9 @@ export const timeOfDay = ms => new Date(ms).toLocaleTimeString('en-GB');
 /** @param {string} name */
 export const capitalised = name => name.charAt(0).toUpperCase() + name.slice(1);
 
+/** @param {string} id of a customer: a name, or a number, as in the lines for curl */
+export const nameOf = id => (/^\d/.test(id) ? `Customer ${id}` : capitalised(id));
+
 /** @param {number} count */
 export const times = count => (count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`);
 

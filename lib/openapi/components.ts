@@ -81,12 +81,6 @@ export class Components {
     return name === '' ? schema : this.add(name, 'request', () => schema);
   }
 
-  /** Returns what a reference leads to, and any other schema as it is. */
-  resolved(schema: JsonSchema): JsonSchema {
-    const [, mark] = new RegExp(MARK).exec(String(schema['$ref'])) ?? [];
-    return this.entries[Number(mark)]?.schema ?? schema;
-  }
-
   /**
    * Adds the schemas to a document, and puts their names where they are referred to.
    * @param others the other components.
@@ -162,15 +156,12 @@ export const plainJson = (value: unknown): unknown =>
     ),
   );
 
-/** A Standard Schema that has a JSON Schema (standardschema.dev, Standard JSON Schema). */
+/** A Standard Schema, which may have a JSON Schema (standardschema.dev, Standard JSON Schema). */
 interface WithJsonSchema {
   readonly '~standard': {
     readonly vendor: string;
     readonly jsonSchema?: Readonly<Record<'input' | 'output', (options: { target: string }) => JsonSchema>>;
   };
-  /** arktype and zod before they knew the standard. */
-  readonly toJsonSchema?: () => JsonSchema;
-  readonly toJSONSchema?: (options: { io: 'input' | 'output' }) => JsonSchema;
 }
 
 /**
@@ -183,13 +174,11 @@ function standardSchemaIn(
   direction: Schemas['direction'],
   given: JsonSchemaOf | undefined,
 ): JsonSchema {
-  const { '~standard': standard, toJSONSchema, toJsonSchema } = schema as WithJsonSchema;
-  const io = direction === 'request' ? 'input' : 'output';
+  const { '~standard': standard } = schema as WithJsonSchema;
   let made: JsonSchema | undefined;
   let fault: unknown;
   try {
-    const own = standard.jsonSchema?.[io]({ target: 'draft-2020-12' });
-    made = own ?? toJSONSchema?.call(schema, { io }) ?? toJsonSchema?.call(schema);
+    made = standard.jsonSchema?.[direction === 'request' ? 'input' : 'output']({ target: 'draft-2020-12' });
   } catch (error) {
     fault = error;
   }

@@ -4,7 +4,7 @@ import { parse, type Token } from 'path-to-regexp';
 export interface PathParameter {
   /** Its name in the document. */
   readonly name: string;
-  /** Its name in `req.params`; undefined where the route does not see it, below a router without `mergeParams`. */
+  /** Its name in `req.params`; undefined where another parameter has the name, too. */
   readonly key: string | undefined;
   /** True if it takes several segments. */
   readonly isWildcard?: boolean;
@@ -45,20 +45,15 @@ export function renamed({ parameters }: PathTemplate, { path, parameters: names 
   return { path, parameters: parameters.map((one, at) => ({ ...one, name: names[at]?.name ?? one.name })) };
 }
 
-/** Hides the parameters from routes below, as a router without `mergeParams` does. */
-export function hidden({ path, parameters }: PathTemplate): PathTemplate {
-  return { path, parameters: parameters.map(({ name }) => ({ name, key: undefined })) };
-}
-
 /** Returns the path without the names of its parameters: Express takes `/:id` and `/:order` for one path. */
 export const shapeOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '{}');
 
-/** Returns one template for a path of Express 5, and one more for each part of it that may be missing. */
-export const templatesOf = (path: string): PathTemplate[] => templatesIn(parse(path).tokens);
-
-/** Leaves one template of each shape, the last: of `{/:a}{/:b}`, Express fills the first part. */
-function templatesIn(tokens: readonly Token[]): PathTemplate[] {
-  const templates = templatesOfTokens(tokens).map(rooted);
+/**
+ * Returns one template for a path of Express 5, and one more for each part of it that may be missing. Of each shape,
+ * the last: of `{/:a}{/:b}`, Express fills the first part.
+ */
+export function templatesOf(path: string): PathTemplate[] {
+  const templates = templatesOfTokens(parse(path).tokens).map(rooted);
   return [...new Map(templates.map(one => [shapeOf(one), one])).values()];
 }
 
@@ -98,23 +93,19 @@ const PARTS_4 =
 /** Characters that Express 4 passes on to the regular expression of a path. */
 const REGEXP_4 = /[?+()[\]|^$]/;
 
-/** Does the same for a path of Express 4; none for a path with parts of a regular expression, such as `/ab?`. */
+/** Does the same for a path of Express 4, as Express 5 writes it; none for one with parts of a regular expression. */
 export function templatesOf4(path: string): PathTemplate[] {
   let wildcards = 0;
-  const tokens: Token[] = [];
+  let written = '';
   for (const [, slash = '', name, sign, star, escaped, plain = ''] of path.matchAll(PARTS_4)) {
     if (REGEXP_4.test(plain)) return [];
-    const parameter: Token[] = [
-      { type: 'text', value: slash },
-      { type: 'param', name: name ?? '' },
-    ];
-    if (star) tokens.push({ type: 'wildcard', name: String(wildcards++) });
-    else if (name === undefined) tokens.push({ type: 'text', value: escaped ?? plain });
+    const parameter = `${slash}:"${name ?? ''}"`;
+    if (star) written += `*"${wildcards++}"`;
+    else if (name === undefined) written += (escaped ?? plain).replace(/[{}()[\]+?!:*\\]/g, '\\$&');
     // `:rest*` is one segment or more; `:rest+?` is an expression that takes as few as it can.
-    else if (sign === '?' || sign === '*?') tokens.push({ type: 'group', tokens: parameter });
-    else tokens.push(...parameter);
+    else written += sign === '?' || sign === '*?' ? `{${parameter}}` : parameter;
   }
-  return templatesIn(tokens);
+  return templatesOf(written);
 }
 
 /** A parameter in the regular expression that Express 4 makes of a path, with the sign of one that may be missing. */

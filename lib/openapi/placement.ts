@@ -1,12 +1,24 @@
-import { schemaOfNames, type Schemas } from '../binding/declaration/describe';
+import {
+  memberSchema,
+  mustBeSent,
+  schemaOfNames,
+  schemaOfText as textOf,
+  type Schemas,
+} from '../binding/declaration/describe';
 import type { Endpoint } from '../binding/bind-request';
 import { usuallyHasNoBody } from '../binding/plan/plan';
 import type { SourceProperty, SourcesOfProperty } from '../binding/plan/source-properties';
-import { hasFile, notNull, takesFiles, type Codec, type JsonSchema } from '../binding/types/codec';
+import { isTextOnly, notNull, type Codec, type JsonSchema } from '../binding/types/codec';
 import type { Source } from '../problems/problem';
 import type { PathParameter } from './express-paths';
 import type { Route } from './routes';
-import { isReadIn, oneOfEach, schemaOfText, valueOf, withoutNull, type SchemasFrom, type Value } from './values';
+
+/** A value of a request, as the document describes it: its name, whether it must be sent, and its schema. */
+export interface Value {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+}
 
 /** A value outside of the body. */
 export interface ParameterValue extends Value {
@@ -87,7 +99,7 @@ function placesOf(sources: SourcesOfProperty, route: RouteOfDto): (ParameterValu
 /** Takes apart the property that takes all names of a form or query; a union has no properties of its own. */
 function placesOfRoot(source: Source, root: SourceProperty, { from }: RouteOfDto): (ParameterValue | BodyValue)[] {
   const { property: name, codec, required } = root;
-  const values = namesOf(codec, '', required, from(source));
+  const values = namesOf(codec, required, from(source));
   const whole: Value = { name, required, schema: schemaOfNames(codec, from(source)) };
   if (source === 'query')
     return values?.map(one => ({ ...one, in: source })) ?? [{ ...whole, in: source, isExploded: true }];
@@ -117,35 +129,97 @@ function placesInQueryOrBody(sources: SourcesOfProperty, { takesForm, prefersQue
   return json || form ? [{ json: valueOf(sources.get('json'), 'json', from), form: inForm }] : [];
 }
 
-/**
- * Takes the object apart that binds all names of a form or query; undefined if its names are not known. Objects with
- * files cannot be sent as JSON, so their properties are sent under names of their own: `cover.picture`, and
- * `pages[0].picture` for those of a list.
- * @param name of the object; empty for that of all names.
- * @param around the types that are being taken apart: a type may contain itself.
- */
-function namesOf(
-  codec: Codec,
-  name: string,
-  required: boolean,
-  schemas: Schemas,
-  around: readonly Codec[] = [],
-): Value[] | undefined {
+/** Lists the names of an object that binds all names of a form or query; undefined if they are not known. */
+function namesOf(codec: Codec, isRequired: boolean, schemas: Schemas): Value[] | undefined {
   const type = notNull(codec);
-  // OpenAPI cannot list names of any depth.
-  if (around.includes(type)) return [];
-  const within = [...around, type];
-  // Which items there are is not known, so no name is required.
-  if (type.kind === 'list') return namesOf(type.item, `${name}[0]`, false, schemas, within);
-  const { properties, required: names = [] } = schemaOfNames(codec, schemas);
+  const { properties, required = [] } = schemaOfNames(codec, schemas);
   if (properties === undefined) return undefined;
-  return Object.entries(properties as Record<string, JsonSchema>).flatMap(([property, schema]): Value[] => {
-    const own = name === '' ? property : `${name}.${property}`;
-    const isRequired = required && (names as readonly string[]).includes(property);
-    const member = type.kind === 'object' ? type.fields.find(one => one.bindName === property)?.codec : undefined;
-    const holdsFiles = member && !takesFiles(member) && hasFile(member);
-    const below = holdsFiles ? namesOf(member, own, isRequired, schemas, within) : undefined;
-    const text = member ? schemaOfText(member, schema, schemas) : withoutNull(schema);
-    return below ?? [{ name: own, required: isRequired, schema: text }];
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => {
+    const member = type.kind === 'object' && type.fields.find(one => one.bindName === name)?.codec;
+    return {
+      name,
+      required: isRequired && (required as readonly string[]).includes(name),
+      schema: member ? schemaOfText(member, schema, schemas) : withoutNull(schema),
+    };
   });
+}
+
+/** Makes the schemas of what one source reads. */
+export type SchemasFrom = (source: Source) => Schemas;
+
+/** Describes the value of a property as one source reads it; undefined if the source does not. */
+export function valueOf(property: SourceProperty | undefined, source: Source, from: SchemasFrom): Value | undefined {
+  if (!isReadIn(source, property)) return undefined;
+  const schemas = from(source);
+  const schema = memberSchema(property, schemas);
+  const required = mustBeSent(property);
+  if (source === 'json') return { name: property.name, required, schema };
+  const text = schemaOfText(property.codec, schema, schemas);
+  return { name: property.name, required, schema: required ? notEmpty(text) : text };
+}
+
+/**
+ * Describes a value outside of JSON.
+ * @param schema what describes it in JSON.
+ */
+export function schemaOfText(codec: Codec, schema: JsonSchema, schemas: Schemas): JsonSchema {
+  const own = textOf(codec, schemas);
+  if (!own) return withoutNull(schema);
+  const { description, default: value } = schema;
+  // The JSON of a list or an object is not the text described here.
+  const text = typeof value === 'object' ? undefined : value;
+  return { ...own, ...(description !== undefined && { description }), default: text };
+}
+
+/** Requires at least one item: outside of JSON, an empty array cannot be sent. */
+function notEmpty(schema: JsonSchema): JsonSchema {
+  const { minItems = 0, ...rest } = schema;
+  if (schema['type'] !== 'array' || isStructured(schema)) return schema;
+  return { ...rest, minItems: Math.max(1, minItems as number) };
+}
+
+/** Returns true if a source can have a value of a property. JSON holds no text that only a value parser reads. */
+export const isReadIn = (source: Source, property: SourceProperty | undefined): property is SourceProperty =>
+  property !== undefined && !(source === 'json' && isTextOnly(property.codec));
+
+/**
+ * Leaves one value of each name, of which a client sends one. If several properties read it, the first describes it.
+ * @param keyOf makes one key of the names that are the same.
+ */
+export function oneOfEach<V extends Value>(values: readonly V[], keyOf: (value: V) => string): V[] {
+  const byKey = new Map<string, V>();
+  for (const value of values) {
+    const first = byKey.get(keyOf(value));
+    byKey.set(keyOf(value), first ? { ...first, required: first.required || value.required } : value);
+  }
+  return [...byKey.values()];
+}
+
+/** Returns true if a value is an object, or a list of objects or lists: outside of JSON it is sent as JSON text. */
+export function isStructured({ type, items, $ref, anyOf, oneOf, allOf }: JsonSchema): boolean {
+  const types = [type].flat();
+  const item = (items ?? {}) as JsonSchema;
+  if (types.includes('array')) return [item['type']].flat().includes('array') || isStructured(item);
+  const parts = [anyOf, oneOf, allOf].flatMap(one => (Array.isArray(one) ? (one as JsonSchema[]) : []));
+  return $ref !== undefined || types.includes('object') || parts.some(isStructured);
+}
+
+/** Removes null, which text cannot express; inside JSON text it stays. */
+export function withoutNull(given: JsonSchema): JsonSchema {
+  const { default: value, ...others } = given;
+  const schema = value === null ? others : given;
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const { [keyword]: members, ...rest } = schema;
+    if (!Array.isArray(members)) continue;
+    const texts = (members as JsonSchema[]).filter(one => one['type'] !== 'null').map(withoutNull);
+    return texts.length === 1 ? { ...rest, ...texts[0] } : { ...rest, [keyword]: texts };
+  }
+  const { type, enum: values, items } = schema;
+  const types = [type].flat().filter(one => one !== 'null');
+  return {
+    ...schema,
+    type: types.length > 1 ? types : types[0],
+    enum: Array.isArray(values) ? values.filter(one => one !== null) : undefined,
+    items: items === undefined || isStructured(schema) ? items : withoutNull(items as JsonSchema),
+  };
 }

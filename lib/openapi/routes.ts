@@ -1,15 +1,7 @@
 import { isDescribed } from '../description/descriptions';
 import { isExpress4 } from '../http/express';
 import { describe } from '../options/check';
-import {
-  hidden,
-  joined,
-  mountPaths4,
-  rootTemplate,
-  templatesOf,
-  templatesOf4,
-  type PathTemplate,
-} from './express-paths';
+import { joined, mountPaths4, rootTemplate, templatesOf, templatesOf4, type PathTemplate } from './express-paths';
 
 /** A router, or an application, which has one. */
 export type Routed = (...args: never[]) => unknown;
@@ -93,9 +85,7 @@ class Walk {
       const isMetBy = (path: string): boolean => matchedPart(layer, restOf(path, prefix)) !== undefined;
       if (route) this.addRoutes(route, prefix, textsIn(route.path).flatMap(layer.regexp ? templatesOf4 : templatesOf));
       else if (isDescribed(handle)) this.inFront.push({ handle, isMetBy });
-      else
-        for (const [nested, path] of this.routersIn(layer, prefix))
-          this.into(nested, seesOuterParameters(nested) ? path : hidden(path), [...around, router]);
+      else for (const [nested, path] of this.routersIn(layer, prefix)) this.into(nested, path, [...around, router]);
     }
   }
 
@@ -186,10 +176,6 @@ function mountedIn(handle: unknown): unknown {
   // OpenTelemetry marks a handler of errors, which it does not replace, as its own original.
   return original === undefined || original === handle ? handle : mountedIn(original);
 }
-
-/** Returns true if the routes of a router see the path parameters of its mount point. */
-const seesOuterParameters = (router: Routed): boolean =>
-  (router as { readonly mergeParams?: boolean }).mergeParams === true;
 
 /** Methods that OpenAPI has a field for. */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];

@@ -59,8 +59,7 @@ describe('openapi() names the schema of a class', () => {
 
   it('without the limits of an endpoint: others share it', async () => {
     const { schemas, requestBody } = await operationOf(dto({ all: list(Basket) }));
-    expect(JSON.stringify(schemas)).not.toContain('maxItems');
-    expect(JSON.stringify(requestBody)).toContain('maxItems');
+    expect(JSON.stringify([schemas, requestBody])).not.toContain('maxItems');
   });
 });
 

@@ -109,3 +109,10 @@ it('the examples of a key are what its clients get: without one, while it is in 
   await first.catch(() => undefined);
   expect([400, 409, 422].map(status => exampleIn(responsesIn(app), status))).toEqual(problems);
 });
+
+it('openapi() lists the refusals of a guard alone, and none of a route without our middlewares', () => {
+  const guarded = express().get('/', idempotency(), ok);
+  expect(Object.keys(responsesIn(guarded, 'get'))).toEqual(['200', '400', '409', 'default']);
+  const { paths } = documentOf(express().get('/', ok), { listOthers: true });
+  expect(JSON.stringify(paths)).not.toContain('problem+json');
+});

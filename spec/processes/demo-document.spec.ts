@@ -136,7 +136,7 @@ describe('the document of the demo', () => {
     [
       'other statuses',
       text => text.replaceAll('"default":{"desc', '"299":{"desc'),
-      'an order: status 201 is not described',
+      'an upload that is too large: status 413 is not described',
     ],
     [
       'another content type',
