@@ -9,6 +9,7 @@ type Value = string | number | null;
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): {
+    get(...values: readonly Value[]): unknown;
     all(...values: readonly Value[]): unknown[];
     run(...values: readonly Value[]): { readonly changes: number | bigint };
   };
@@ -129,7 +130,7 @@ export class Database {
   }
 
   get(sql: string, ...values: readonly Value[]): unknown {
-    return this.all(sql, ...values)[0];
+    return this.database.prepare(sql).get(...values);
   }
 
   all(sql: string, ...values: readonly Value[]): unknown[] {
