@@ -144,13 +144,13 @@ it('with unknownNames: refuse, a record takes all names, and its values those of
   ]);
 });
 
-it('the API description says that all names are taken, and how many', () => {
+it('the API description says that all names are taken, and outside of JSON how many', () => {
   const app = express();
-  app.post('/', bindRequest(dto({ stock: record(int) }), { limits: { items: 3 } }), () => undefined);
+  app.post('/', bindRequest(dto({ stock: record(int) })), () => undefined);
   app.get('/', bindRequest(dto({ query: fromQuery(record(string)) })), () => undefined);
   app.put('/', bindRequest(Form, { allowFormData: true }), () => undefined);
   expect(JSON.stringify(documentOf(app))).toContain(
-    '{"type":"object","additionalProperties":{"type":"integer","format":"int32"},"maxProperties":3}',
+    '{"type":"object","additionalProperties":{"type":"integer","format":"int32"},"maxProperties":10000}',
   );
 });
 
