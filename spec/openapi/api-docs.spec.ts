@@ -311,6 +311,8 @@ describe('the page of apiDocs()', () => {
     await answered('201, first response');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     expect((await page.locator('#sent').boundingBox())?.height).toBeLessThan(740 / 5);
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(await page.locator('#sent').isVisible()).toBe(false);
   });
 
   it('makes a short, valid example of a text with a format and a pattern', async () => {

@@ -46,6 +46,10 @@ function shown(response) {
   return response;
 }
 
+document.getElementById('close').addEventListener('click', () => {
+  document.getElementById('sent').hidden = true;
+});
+
 document.getElementById('again').addEventListener('click', async ({ target }) => {
   target.disabled = true;
   const request = { ...sent, started: performance.now() };
