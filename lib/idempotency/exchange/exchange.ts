@@ -14,6 +14,7 @@ import { newToken, type RunId } from '../leases/token';
 import type { IdempotencyEvent, IdempotencyEventKind } from '../options/events';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
+import { StoreUnavailable } from '../store-calls/store-call';
 import type { TimedStores } from '../store-calls/timed-stores';
 
 /** The outcome of a request: `onEvent` is told its kind, and `answer()` answers the client. */
@@ -117,8 +118,10 @@ export class Exchange {
     const { key, cacheKey, received, req } = this;
     const onEvent = this.options.onEvent as ((event: IdempotencyEvent, req: Request) => unknown) | undefined;
     const { telemetry } = this.options;
-    if (!onEvent && !telemetry) return;
     const { kind, status, handlerMs, error } = reported as Omit<IdempotencyEvent, 'key' | 'cacheKey'>;
+    if (!onEvent && error instanceof StoreUnavailable)
+      warnOnce('BINDONCE_STORE', `idempotency: ${error.message} Later failures of the store are told to onEvent only.`);
+    if (!onEvent && !telemetry) return;
     try {
       const event: IdempotencyEvent = {
         kind,

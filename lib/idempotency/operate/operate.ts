@@ -79,7 +79,9 @@ async function serve(req: Request, res: Response, keys: Keys, allow: OperateOpti
     else res.status(404).json({ detail: 'There is no run with this cache key. It may have expired.' });
   } else if (isRead || (req.method !== 'DELETE') === !isResolve) return false;
   else if (!isFromHere(req, isRead))
-    res.status(403).json({ detail: 'A change must be made on a page of this origin.' });
+    res
+      .status(403)
+      .json({ detail: 'A change must be made on a page of this origin, or name it in the header Origin.' });
   else if (!isResolve) res.json({ purged: await keys.purge(cacheKey) });
   else res.json({ resolved: await keys.resolve(cacheKey, (await outcomeIn(req)) as 'ran') });
   return true;

@@ -1,6 +1,6 @@
 import { Keyv } from 'keyv';
-import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
-import { idempotency } from '../../../lib';
+import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
+import { idempotency, type LeaseStore } from '../../../lib';
 import { EventLog } from '../../support/event-log';
 import { expressVersions } from '../../support/express-versions';
 import { HookedLeases } from '../../support/hooked-leases';
@@ -112,4 +112,19 @@ describe.each(expressVersions)('on %s, behind a middleware that writes to the re
     expect((await send(url, { headers: keyed('k') })).text).toBe('done');
     expect([log.kinds, state.runs]).toEqual([['executed', 'refused', 'replayed'], 1]);
   });
+});
+
+it('a store that fails is told of by one process warning, where no onEvent hears of it', async () => {
+  const emitted = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  const refuse = (): Promise<never> => Promise.reject(new Error('connection refused'));
+  const leases: LeaseStore = { acquire: refuse, renew: refuse, complete: refuse, release: refuse };
+  const app = express().post('/', idempotency({ leases }), (_req, res) => void res.send('done'));
+  const { url } = await serve(app);
+  for (const key of ['a', 'b']) expect((await send(url, { headers: keyed(key) })).status).toBe(503);
+  const texts = emitted.mock.calls.map(([text]: unknown[]) => String(text));
+  emitted.mockRestore();
+  expect(texts).toEqual([
+    'idempotency: acquire() of the lease store failed: connection refused. Check the store and its connection. ' +
+      'Later failures of the store are told to onEvent only.',
+  ]);
 });
