@@ -2,7 +2,6 @@
  * A server process of the storm. It writes down when its handler starts and ends, what the library tells it, and when it
  * did not get to run. It listens on PORT and ends well on SIGTERM.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as work } from 'node:timers/promises';
@@ -32,9 +31,9 @@ watchForStalls(ms => {
   journal.write({ what: 'stalled', pid, ms });
 });
 
-/** Which request something is about. */
-const requests = new AsyncLocalStorage<string>();
-const request = (): string => requests.getStore() ?? 'none';
+/** Names requests. (Not by an AsyncLocalStorage: a lost lease is found by the timer of another request.) */
+const names = new WeakMap<object, string>();
+const nameOf = (req: object): string => names.get(req) ?? 'none';
 
 /** Runs whose response is not yet stored: their clients may be gone, and then no connection keeps the process from ending. */
 const running = new Set<string>();
@@ -47,20 +46,21 @@ async function serve(): Promise<void> {
     ...connection.options,
     ...(JSON.parse(OPTIONS) as object),
     scope: req => req.get('X-Customer'),
-    onEvent: ({ kind, cacheKey, error }) => {
+    onEvent: ({ kind, cacheKey, error }, req) => {
       connection.told?.(error !== undefined);
-      journal.write({ what: 'told', pid, request: request(), cacheKey, kind });
+      journal.write({ what: 'told', pid, request: nameOf(req), cacheKey, kind });
       if (ENDS.includes(kind)) running.delete(cacheKey);
     },
   });
 
   const app = express();
-  app.use((_req, _res, next) => {
-    requests.run(randomUUID(), next);
+  app.use((req, _res, next) => {
+    names.set(req, randomUUID());
+    next();
   });
   app.post('/orders', guard, async (req, res) => {
     const key = String(req.get('X-Identity'));
-    const execution = { pid, request: request(), key, cacheKey: req.idempotency.cacheKey, run: randomUUID() };
+    const execution = { pid, request: nameOf(req), key, cacheKey: req.idempotency.cacheKey, run: randomUUID() };
     journal.write({ what: 'started', ...execution });
     running.add(execution.cacheKey);
     req.idempotency.signal.addEventListener('abort', () => {
