@@ -8,7 +8,7 @@ import type { RunId } from './token';
  * of this module, since their middlewares may share a lease store.
  */
 const local = oneInProcess('local-runs', () => ({
-  runs: new WeakMap<LeaseStore, Map<string, Pick<LocalRun, 'token' | 'phase'>>>(),
+  runs: new WeakMap<LeaseStore, Map<string, Pick<LocalRun, 'token' | 'phase' | 'overtaken'>>>(),
   waiting: { responses: 0, bytes: 0 },
 }));
 
@@ -86,9 +86,16 @@ export class LocalRun {
     this.cacheKey = id.cacheKey;
     this.leaseUntil = id.asked + leaseDuration;
     this.due = id.asked + leaseDuration / RENEWALS_PER_LEASE;
-    local.runs.set(leases, (local.runs.get(leases) ?? new Map<string, LocalRun>()).set(id.cacheKey, this));
+    const runs = local.runs.get(leases) ?? new Map<string, LocalRun>();
+    runs.get(id.cacheKey)?.overtaken();
+    local.runs.set(leases, runs.set(id.cacheKey, this));
     renewed.add(this);
     wakeAt(this.due);
+  }
+
+  /** Called before another run of this process begins: this one may not have been told yet that its lease is over. */
+  overtaken(): void {
+    if (renewed.delete(this)) this.run?.lose();
   }
 
   /** Called when the handler has ended. */
@@ -129,6 +136,6 @@ export class LocalRun {
     // at once, and nobody else can take them while this process stands still.)
     const isHeld = asked >= this.leaseUntil && isPromise(renewal) ? false : await renewal;
     if (isHeld) this.leaseUntil = Math.max(this.leaseUntil, asked + leaseDuration);
-    else if (isHeld === false && renewed.delete(this)) this.run?.lose();
+    else if (isHeld === false) this.overtaken();
   }
 }

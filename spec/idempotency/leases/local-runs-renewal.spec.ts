@@ -63,11 +63,11 @@ describe('a lease', () => {
         },
       },
     );
-    const { log, post } = await served({ leases, leaseDuration: 60 }, run => async (_req, res) => {
+    const { log, post } = await served({ leases, leaseDuration: 400 }, run => async (_req, res) => {
       if (run === 1) {
         await waits.happened;
         await new Promise(setImmediate);
-        standStill(100);
+        standStill(500);
         await new Promise(() => undefined);
       }
       res.json(log.kinds);
