@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { bytesIn } from '../basics/bytes';
 import { isExpress4 } from '../http/express';
-import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
+import { bodyKindOf, mediaTypeOf } from './content/media-type';
 import { removeTemporary } from './spool/temporary-folder';
 import { BodyBytes, type Received } from './stream/received';
 
@@ -83,7 +83,8 @@ function isPlaceholder(req: IncomingMessage): boolean {
   const { app, body, _body } = req as WithParsed;
   if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
   if (Object.getPrototypeOf(body) !== Object.prototype) return false;
-  const length = lengthSent(req);
-  const mayBeEmpty = length === undefined ? app !== undefined && !isExpress4(app) : length < SHORTEST_PROPERTY;
+  const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
+  const isExpress5 = app !== undefined && !isExpress4(app);
+  const mayBeEmpty = coding === undefined ? Number(length) < SHORTEST_PROPERTY : isExpress5;
   return !req.readableEnded || !mayBeEmpty || bodyKindOf(mediaTypeOf(req)) !== 'json';
 }

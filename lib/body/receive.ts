@@ -1,18 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, type Awaitable } from '../basics/awaitable';
-import { onExchangeEnd } from '../http/exchange-end';
+import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { bodyTooLarge } from './content/decode';
-import { hasBody } from './content/media-type';
+import { declaredLength, hasBody } from './content/media-type';
 import type { Form } from './form/form';
 import { leftBehind } from './left-behind';
-import { chunksOf, declaredLength, isReadElsewhere, readElsewhere } from './stream/chunks';
-import { holdingOf } from './stream/holding';
+import { Holding } from './stream/holding';
 import { BodyBytes, IN_MEMORY, type Received } from './stream/received';
 
 /** Shared by every copy of this module in the process: the second middleware must find what the first one has read. */
 const RECEIVED = Symbol.for('bindonce.received');
 
-interface WithReceived {
+interface Incoming extends IncomingMessage {
   [RECEIVED]?: Awaitable<Received>;
 }
 
@@ -23,26 +22,25 @@ interface WithReceived {
  * @throws Problem with status 413, or 503 or 507 when memory or disk do not take the body; ClientGone; Error when an
  * earlier reader has left nothing of it.
  */
-export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<Received> {
+export function receive(req: Incoming, res: ServerResponse, limit: number): Awaitable<Received> {
   const within = (received: Received): Received => {
     // What an earlier parser left had a limit of its own.
     if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
     return received;
   };
-  const known = (req as WithReceived)[RECEIVED];
+  const known = req[RECEIVED];
   if (known) return after(known, within);
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
-  if (!isUntouched(req)) {
-    // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
-    const left = req.readableEnded || !isReadElsewhere(req) ? leftBehind(req) : undefined;
-    if (left) return within(left);
-    req.resume();
-    throw readElsewhere();
+  if (isUntouched(req)) {
+    const reading = (req[RECEIVED] = readWhole(req, res, limit));
+    return reading.then(received => within((req[RECEIVED] = received)));
   }
-  const reading = readWhole(req, res, limit);
-  (req as WithReceived)[RECEIVED] = reading;
-  return reading.then(received => within(((req as WithReceived)[RECEIVED] = received)));
+  // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
+  const left = req.readableEnded || !isReadElsewhere(req) ? leftBehind(req) : undefined;
+  if (left) return within(left);
+  req.resume();
+  throw readElsewhere();
 }
 
 /** Returns true if the body can still be streamed: neither bindonce nor another reader has touched it. */
@@ -51,16 +49,16 @@ export function isUntouched(req: IncomingMessage): boolean {
 }
 
 /** Records that a form was read from the stream of a request, which still holds the last byte. */
-export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
+export function receivedAsForm(req: Incoming, { files }: Form, body: unknown): void {
   req.read();
-  (req as WithReceived)[RECEIVED] = { kind: 'parsed', body, files };
+  req[RECEIVED] = { kind: 'parsed', body, files };
 }
 
 /** Reads the whole body. Its memory, or its file, is released when the exchange is over. */
 async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
   const coding = req.headers['content-encoding'];
   const bytes = new BodyBytes((declaredLength(req) ?? 0) > IN_MEMORY);
-  const holding = holdingOf(req, res);
+  const holding = Holding.until(req, res);
   let isRead = false;
   onExchangeEnd(req, res, () => {
     // As node does with a body that nobody has begun to read: only then do requests emit `end` and `close`.
@@ -84,4 +82,62 @@ async function readWhole(req: IncomingMessage, res: ServerResponse, limit: numbe
     req.resume();
     throw error;
   }
+}
+
+/** Makes the error for a body that is gone: it must not be taken for an empty one. */
+const readElsewhere = (): Error =>
+  new Error(
+    'bindonce: the request body was read before this middleware, and neither req.body nor req.rawBody tells what was ' +
+      'in it. (An empty object in req.body may stand for another body.) Mount it before the middleware that reads ' +
+      'the body, or set req.rawBody to the bytes.',
+  );
+
+/**
+ * Returns true if another reader has the stream: it flows, or is about to, to listeners of other code, or node decodes
+ * what is read.
+ */
+function isReadElsewhere(req: IncomingMessage): boolean {
+  if (req.readableEncoding || req.readableFlowing === true) return true;
+  return req.listenerCount('data') > 0 || req.listenerCount('readable') > 0;
+}
+
+/**
+ * Yields the chunks of a body as they arrive. The last byte is yielded, and stays in the stream: a stream that has
+ * ended and is empty emits `end` in the next tick, and then nothing can be put back.
+ * @param limit bytes.
+ * @throws a 413 problem at the first byte over the limit, or at once where the client declares more; ClientGone when
+ * the client disconnects before the body is complete; Error when another reader takes bytes.
+ */
+export async function* chunksOf(req: IncomingMessage, limit: number): AsyncGenerator<Buffer, void> {
+  // Adapters of serverless platforms set `req.complete` before the body is there, or never.
+  const declared = declaredLength(req);
+  if ((declared ?? 0) > limit) throw bodyTooLarge(limit);
+  let size = 0;
+  let last: Buffer | undefined;
+  for (;;) {
+    if (req.readableEnded && size === 0 && !req.readableDidRead) return;
+    if (req.readableEnded || isReadElsewhere(req)) throw readElsewhere();
+    if (req.destroyed) throw new ClientGone();
+    const chunk = req.read() as Buffer | null;
+    size += chunk?.length ?? 0;
+    if (size > limit) throw bodyTooLarge(limit);
+    last = chunk?.subarray(-1) ?? last;
+    const isLast = declared === undefined ? req.complete && req.readableLength === 0 : size >= declared;
+    if (isLast && last) req.unshift(last);
+    if (chunk) yield chunk;
+    if (isLast) return;
+    if (!chunk) await moreOf(req);
+  }
+}
+
+/** Waits for more bytes or the end. Every request ends with `close`; node emits `error` only if it has a listener. */
+function moreOf(req: IncomingMessage): Promise<void> {
+  return new Promise(resolve => {
+    const goOn = (): void => {
+      // Not by `off`: behind cls-hooked (emitter-listener), that has no effect while the event is emitted.
+      req.removeListener('readable', goOn).removeListener('close', goOn);
+      resolve();
+    };
+    req.on('readable', goOn).on('close', goOn);
+  });
 }

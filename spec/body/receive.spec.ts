@@ -183,6 +183,7 @@ describe('a body that an earlier middleware has read', () => {
     ['listens to its data', (req, _res, next) => (req.on('data', () => undefined), next())],
     ['has paused it half-way', (req, _res, next) => req.once('data', () => (req.pause(), next()))],
     ['has let it flow for a while', (req, _res, next) => (req.resume(), setImmediate(next))],
+    ['has called req.setEncoding()', (req, _res, next) => (req.setEncoding('utf8'), next())],
   ];
   const guards = [idempotency(), bindRequest(dto({ a: optional(string) })) as unknown as express.RequestHandler];
 

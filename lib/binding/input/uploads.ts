@@ -12,7 +12,7 @@ import multer, { type Multer } from 'multer';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
 import { makeTemporaryFolder, PREFIX, removeTemporary, storageProblem } from '../../body/spool/temporary-folder';
-import { filesHeldIn, holdingOf } from '../../body/stream/holding';
+import { Holding } from '../../body/stream/holding';
 import { ClientGone, onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
@@ -76,9 +76,9 @@ export function uploadReader(
   const readUpload: ReadUpload = async (read, req, res, parts) => {
     const onDisk = directory === undefined ? undefined : new DiskStorage(directory);
     // What a Multer of the application stores elsewhere is not held by this process.
-    const heldIn = directory === undefined ? isInMemory && 'memory' : filesHeldIn(directory);
+    const heldIn = directory === undefined ? isInMemory && 'memory' : 'disk';
     const storage = onDisk ?? own.storage;
-    const holding = holdingOf(req, res);
+    const holding = Holding.until(req, res);
     const take = (bytes: number): void => {
       if (heldIn) holding.take(bytes, heldIn);
     };

@@ -43,23 +43,15 @@ export function bodyKindOf({ type }: MediaType): BodyKind {
   return 'other';
 }
 
-/**
- * Returns true if the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or had a body.
- * The headers as they were sent count, too: a middleware that replaces the body may remove its length.
- */
+/** Returns true if the request declares a length above zero or a transfer coding, or if a body of it was read. */
 export function hasBody(req: IncomingMessage): boolean {
-  const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
-  if (coding !== undefined || Number(length ?? 0) > 0) return true;
-  return req.readableDidRead || lengthSent(req) !== 0;
+  return declaredLength(req) !== 0 || req.readableDidRead;
 }
 
-/** Returns the length of the body in bytes as the client declared it; undefined if it declared a transfer coding. */
-export function lengthSent({ rawHeaders = [] }: Partial<IncomingMessage>): number | undefined {
-  let length = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 14 && name.toLowerCase() === 'content-length') length = Number(rawHeaders[at + 1]);
-    if (name?.length === 17 && name.toLowerCase() === 'transfer-encoding') return undefined;
-  }
-  return length;
+/**
+ * Returns the bytes of a body as the client declares them; undefined for a transfer coding: only its end tells (RFC
+ * 9112, section 6.3).
+ */
+export function declaredLength({ headers }: IncomingMessage): number | undefined {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
 }

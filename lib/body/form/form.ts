@@ -1,5 +1,9 @@
-import type multer from 'multer';
+import type { IncomingMessage } from 'node:http';
+import { Readable, type Writable } from 'node:stream';
+import multer from 'multer';
 import { Problem } from '../../problems/problem';
+import { bodyTooLarge, decodedText, isCoded } from '../content/decode';
+import { boundaryOf, isJsonType } from '../content/media-type';
 import type { Pair } from '../content/urlencoded';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
@@ -16,8 +20,12 @@ export interface PartsTaken {
   readonly takesJson: (name: string) => boolean;
 }
 
+type Filter = NonNullable<multer.Options['fileFilter']>;
+
 /** How a form is read: the storage of its files, and the limits of everything in it. */
-export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | 'defParamCharset'> & {
+export type FormOptions = Pick<multer.Options, 'preservePath' | 'defParamCharset'> & {
+  /** As in multer; one that is asynchronous may be rejected. */
+  readonly fileFilter?: (...given: Parameters<Filter>) => unknown;
   /** The charset of fields that name none. Multer has this option since 2.5; its declarations lack it. */
   readonly defCharset?: string;
   readonly storage: multer.StorageEngine;
@@ -43,21 +51,10 @@ const messages = {
   parts: (most: number) => `The form has more than ${most} fields and files together.`,
 } satisfies Partial<Record<keyof FormOptions['limits'], unknown>>;
 
-/**
- * Makes the 413 problem of a form that exceeds a limit of multer.
- * @param field the name of the part that exceeds it.
- */
-export function overLimit(name: keyof typeof messages, { limits }: FormOptions, field?: string): Problem {
-  const quoted = field === undefined ? '' : ` ${quotedName(field)}`;
-  return new Problem('body-too-large', messages[name](limits[name] ?? Infinity, quoted));
-}
-
-/** Makes the 400 problem of a form that cannot be read. */
-export const malformed = (message: string, cause?: unknown): Problem =>
-  new Problem('body-malformed', message, { cause });
+const malformed = (message: string, cause?: unknown): Problem => new Problem('body-malformed', message, { cause });
 
 /** Quotes the name of a part for a message. */
-export const quotedName = (name: string): string => JSON.stringify(name.slice(0, 80));
+const quoted = (name: string): string => JSON.stringify(name.slice(0, 80));
 
 /** Returns the values by name, an array for a repeated one. It has no prototype: `__proto__` is an ordinary name. */
 export function valuesByName({ fields }: Form): Record<string, string | string[]> {
@@ -68,4 +65,245 @@ export function valuesByName({ fields }: Form): Record<string, string | string[]
     else body[name] = known === undefined ? value : [known, value];
   }
   return body;
+}
+
+/**
+ * Parses multipart/form-data (RFC 7578).
+ * @param req the request that the chunks come from; a storage or a filter may ask for its caller.
+ * @throws a 400, 413 or 415 problem; the error of a storage, a filter, `take` or the chunks.
+ */
+export async function readForm(
+  chunks: AsyncIterable<Buffer>,
+  req: IncomingMessage,
+  options: FormOptions,
+): Promise<Form> {
+  const boundary = boundaryOf(req);
+  if (isCoded(req.headers['content-encoding']))
+    throw new Problem('body-unsupported', 'A multipart form is accepted only without a Content-Encoding.');
+  if (boundary === '')
+    throw malformed('The content type of the multipart form names no boundary. Let the HTTP client set it.');
+  return new Promise((resolve, reject) => {
+    new FormReading(boundary, req as Request, options, reject).read(chunks, resolve);
+  });
+}
+
+/** Bytes of a form without a part, beside its boundary: the dashes around that, and a line break before and after. */
+const EMPTY_FORM = 8;
+
+/** Bytes of memory that a part takes beside its texts. */
+const PART_BYTES = 200;
+
+type File = Express.Multer.File;
+type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
+
+/**
+ * The reading of one form. Multer stores the files and counts everything; the fields are taken from its parser, busboy,
+ * as flat pairs, because the `req.body` that multer builds folds `a[0][b]` and loses the order.
+ *
+ * Busboy gets a chunk when it has done with the one before. So all its events occur within `feed`, and what a listener,
+ * a filter or a storage throws there refuses the form.
+ */
+class FormReading implements multer.StorageEngine {
+  /** In the order in which they begin. */
+  private readonly fields: Pair[] = [];
+  private fieldsBytes = 0;
+  private bytes = 0;
+  private parts = 0;
+  private busboy: Writable | undefined;
+
+  constructor(
+    private readonly boundary: string,
+    private readonly req: Request,
+    private readonly options: FormOptions,
+    private readonly reject: (error: unknown) => void,
+  ) {}
+
+  read(chunks: AsyncIterable<Buffer>, resolve: (form: Form) => void): void {
+    // Always quoted: busboy does not accept an unquoted boundary with `=`.
+    const type = `multipart/form-data; boundary="${this.boundary.replace(/["\\]/g, '\\$&')}"`;
+    // Multer reads the headers of the request, and sets the files on it. As it is not readable, multer does not wait
+    // for the rest of it before it reports an error.
+    const known = { headers: { 'content-type': type, 'transfer-encoding': 'chunked' }, files: [], readable: false };
+    const request = Object.assign(new Readable({ read: () => undefined }), known) as unknown as Request & {
+      files: File[];
+    };
+    const { preservePath = false, defParamCharset = 'utf8', defCharset, limits } = this.options;
+    // Multer's declarations lack two of these.
+    const options = {
+      ...{ limits, preservePath, defParamCharset, defCharset, storage: this, fileFilter: this.filter },
+      streamHandler: (_request: Request, busboy: Writable) => {
+        this.listen(busboy);
+        this.feed(chunks, busboy).catch(this.refuse);
+      },
+    } as multer.Options;
+    multer(options).any()(request, undefined as never, (error?: unknown) => {
+      // Only of a file that came whole before an asynchronous filter has taken it: `_handleFile` refuses others.
+      const isTooLarge = error instanceof multer.MulterError;
+      const reason = this.unreadable() ?? (isTooLarge ? this.overLimit('fileSize', error.field) : error);
+      if (reason) this.refuse(reason);
+      else resolve({ fields: this.fields, files: request.files.filter(file => !this.isField(file)) });
+    });
+  }
+
+  private unreadable(): Problem | undefined {
+    // Multer leaves a form alone if it cannot read the content type: one with a tab in its boundary, say.
+    if (!this.busboy) return malformed('The multipart form has a boundary with characters that are not allowed.');
+    // Busboy skips a part if blanks follow its boundary, or it has no name: a handler would run with nothing.
+    if (this.parts > 0 || this.bytes <= this.boundary.length + EMPTY_FORM) return undefined;
+    return malformed(
+      'The multipart form has content, and no part that can be read. Send a line break behind each boundary, ' +
+        'and Content-Disposition: form-data; name="…" with each part.',
+    );
+  }
+
+  /**
+   * Refuses the form at once. Multer would wait for a file that is half read; when its parser is destroyed, and with it
+   * such a file, it removes what is stored in the background.
+   */
+  private readonly refuse = (reason: unknown): void => {
+    this.reject(reason);
+    // Not within an event of the parser, which would go on and open the next file.
+    process.nextTick(() => this.busboy?.destroy(reason as Error));
+  };
+
+  /** Listens before multer does: a limit that is exceeded has its own message here, and `throw` keeps multer out. */
+  private listen(busboy: Writable): void {
+    this.busboy = busboy.prependListener('error', (error: Error) => {
+      this.refuse(malformed('The multipart form is malformed.', error));
+    });
+    for (const limit of ['parts', 'files', 'fields'] as const)
+      busboy.prependListener(`${limit}Limit`, () => {
+        throw this.overLimit(limit);
+      });
+    // Multer's own listener would nest the fields, and for `x[4294967294]` and `x[b]` walk over four billion holes.
+    busboy.removeAllListeners('field').on('field', (...field: Parameters<FormReading['takeField']>) => {
+      this.takeField(...field);
+    });
+    busboy.prependListener('file', (...file: Parameters<FormReading['beginFile']>) => {
+      this.beginFile(...file);
+    });
+  }
+
+  /**
+   * Gives busboy a form up to its end, and reads what follows without using it (RFC 2046, section 5.1.1): busboy would
+   * begin another file in that, and never end it.
+   */
+  private async feed(chunks: AsyncIterable<Buffer>, busboy: Writable): Promise<void> {
+    const { formBytes = Infinity, take } = this.options;
+    const end = Buffer.from(`\r\n--${this.boundary}--`, 'latin1');
+    let hasEnded = false;
+    let before = Buffer.from('\r\n');
+    for await (const chunk of chunks) {
+      this.bytes += chunk.length;
+      if (this.bytes > formBytes) throw bodyTooLarge(formBytes);
+      take?.(chunk.length);
+      if (hasEnded) continue;
+      // The end may be in two chunks.
+      const all = Buffer.concat([before, chunk]);
+      const at = all.indexOf(end);
+      hasEnded = at >= 0;
+      const content = hasEnded ? all.subarray(before.length, at + end.length) : chunk;
+      await new Promise(resolve => busboy.write(content, resolve));
+      if (busboy.destroyed) return;
+      before = all.subarray(1 - end.length);
+    }
+    if (!hasEnded) throw malformed('The multipart form is malformed.');
+    busboy.end();
+  }
+
+  /**
+   * Makes the 413 problem of a form that exceeds a limit of multer.
+   * @param field the name of the part that exceeds it.
+   */
+  private overLimit(name: keyof typeof messages, field?: string): Problem {
+    const most = this.options.limits[name] ?? Infinity;
+    return new Problem('body-too-large', messages[name](most, field === undefined ? '' : ` ${quoted(field)}`));
+  }
+
+  /** Takes the name of a part, undefined if it has none, and memory for what else is known of it. */
+  private begin(name: string | undefined, ...others: readonly string[]): string {
+    const { limits, takePart } = this.options;
+    this.parts++;
+    if (name === undefined) throw malformed('The multipart form is malformed: Field name missing.');
+    if (name.length > (limits.fieldNameSize ?? Infinity)) throw this.overLimit('fieldNameSize');
+    takePart?.(Buffer.byteLength([name, ...others].join('')) + PART_BYTES);
+    // The escapes of browsers (HTML Standard, 4.10.22.8), which multer undoes for files.
+    return name.replace(/%0A|%0D|%22/gi, decodeURIComponent);
+  }
+
+  private takeField(sent?: string, value?: string, info?: { valueTruncated: boolean; mimeType: string }): void {
+    const name = this.begin(sent, value ?? '');
+    if (info?.valueTruncated) throw this.overLimit('fieldSize', name);
+    if (value === undefined)
+      throw malformed(`The form field ${quoted(name)} is in a charset that is not supported; send UTF-8.`);
+    this.count(Buffer.byteLength(name + value));
+    this.fields.push(isJsonType(info?.mimeType.toLowerCase() ?? '') ? [name, value, 'json'] : [name, value]);
+  }
+
+  /** Counts the bytes of all fields together. */
+  private count(bytes: number): void {
+    const { fieldsBytes = Infinity } = this.options;
+    this.fieldsBytes += bytes;
+    if (this.fieldsBytes > fieldsBytes)
+      throw new Problem('body-too-large', `The fields of the form are together larger than ${fieldsBytes} bytes.`);
+  }
+
+  private beginFile(sent: string | undefined, stream: Readable, info: { filename?: string; mimeType: string }): void {
+    const { filename = '', mimeType } = info;
+    // A storage may destroy a file that it cannot store, and this refusal destroys the file that is read.
+    stream.on('error', this.refuse);
+    const name = this.begin(sent, filename, mimeType);
+    if (filename !== '' || !this.options.parts.takesFile(name)) return;
+    // Busboy takes content without a file name for a file if its type is `application/octet-stream`, and multer drops
+    // it, so that a handler would run without what the client has sent.
+    stream.once('data', () => {
+      this.refuse(
+        malformed(
+          `In the multipart form, the part ${quoted(name)} has content and no file name. With a file, send ` +
+            'filename="…"; send text without the type application/octet-stream.',
+        ),
+      );
+    });
+  }
+
+  private isField({ fieldname, mimetype }: File): boolean {
+    return isJsonType(mimetype.toLowerCase()) && this.options.parts.takesJson(fieldname);
+  }
+
+  /** Decides whether multer stores a file. The size of one that is dropped is not limited. */
+  private readonly filter: Filter = (_request, file, decide) => {
+    const { parts, fileFilter } = this.options;
+    const isTaken = this.isField(file) || parts.takesFile(file.fieldname);
+    if (!isTaken || !fileFilter || this.isField(file)) decide(null, isTaken);
+    else Promise.resolve(fileFilter(this.req, file, decide)).catch(this.refuse);
+  };
+
+  _handleFile(...[, file, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
+    file.stream.once('limit', () => {
+      this.refuse(this.overLimit('fileSize', file.fieldname));
+    });
+    if (this.isField(file)) this.readField(file).then(() => done(null), done);
+    else this.options.storage._handleFile(this.req, file, done);
+  }
+
+  _removeFile(...[, file, done]: Parameters<multer.StorageEngine['_removeFile']>): void {
+    if (this.isField(file)) done(null);
+    else this.options.storage._removeFile(this.req, file, done);
+  }
+
+  /** Reads a file as a field. It takes its place at once: busboy goes on to later fields before this one is read. */
+  private async readField({ fieldname, originalname, stream }: File): Promise<void> {
+    const place = this.fields.push([fieldname, '']) - 1;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > (this.options.limits.fieldSize ?? Infinity)) throw this.overLimit('fieldSize', fieldname);
+      this.count(chunk.length);
+      this.options.takePart?.(chunk.length);
+      chunks.push(chunk);
+    }
+    const text = decodedText(Buffer.concat(chunks));
+    this.fields[place] = [fieldname, text, 'json', JSON.stringify([originalname, size])];
+  }
 }

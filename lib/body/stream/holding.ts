@@ -1,17 +1,16 @@
-import { statfsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { processMemory } from '../../basics/process';
 import { ClientGone, onExchangeEnd } from '../../http/exchange-end';
 import { Problem } from '../../problems/problem';
 
-/** The place where the bytes of a body are held until its exchange is over. The files of a RAM disk take memory. */
-export type HeldIn = 'memory' | 'ramDisk' | 'disk';
-
 /**
- * What a byte weighs. One in memory takes two and more: multer joins the chunks of a file, and buffers wait for the
- * garbage collector. (With half of this weight, uploads of 10 MiB got node killed in 256 MiB.)
+ * What a byte weighs where it is held until its exchange is over. One in memory takes two and more: multer joins the
+ * chunks of a file, and buffers wait for the garbage collector. (With half of this weight, uploads of 10 MiB got node
+ * killed in 256 MiB.)
  */
-const WEIGHTS: Readonly<Record<HeldIn, number>> = { memory: 8, ramDisk: 4, disk: 1 };
+const WEIGHTS = { memory: 8, disk: 1 } as const;
+
+export type HeldIn = keyof typeof WEIGHTS;
 
 /**
  * @internal The weight of what all requests of this process hold together, and its bound: what the process may use, at
@@ -21,12 +20,21 @@ const WEIGHTS: Readonly<Record<HeldIn, number>> = { memory: 8, ramDisk: 4, disk:
 export const held = { weight: 0, bound: Math.min(2_147_483_648, processMemory) };
 
 /** Bytes that each request may always hold: a few clients with large uploads must not shut out all others. */
-export const ALWAYS_HELD = 65_536;
+const ALWAYS_HELD = 65_536;
 
 /** The bytes that one request holds. */
 export class Holding {
   private weight = 0;
   private isOver = false;
+
+  /** Makes a holding that ends with the exchange. */
+  static until(req: IncomingMessage, res: ServerResponse): Holding {
+    const holding = new Holding();
+    onExchangeEnd(req, res, () => {
+      holding.end();
+    });
+    return holding;
+  }
 
   /**
    * Counts bytes as held.
@@ -54,27 +62,5 @@ export class Holding {
   end(): void {
     this.isOver = true;
     this.giveBack();
-  }
-}
-
-/** Makes a holding that ends with the exchange. */
-export function holdingOf(req: IncomingMessage, res: ServerResponse): Holding {
-  const holding = new Holding();
-  onExchangeEnd(req, res, () => {
-    holding.end();
-  });
-  return holding;
-}
-
-/** The types of tmpfs and ramfs in statfs(2). */
-const RAM_DISKS = [0x01021994, 0x858458f6];
-
-/** Tells where the files of a folder are held. */
-export function filesHeldIn(folder: string): HeldIn {
-  try {
-    return RAM_DISKS.includes(statfsSync(folder).type) ? 'ramDisk' : 'disk';
-  } catch {
-    // No file will be stored there either.
-    return 'disk';
   }
 }

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Awaitable } from '../../basics/awaitable';
 import { ClientGone } from '../../http/exchange-end';
 import { onDisk, unnamedFile } from '../spool/temporary-folder';
-import { filesHeldIn, type Holding } from './holding';
+import type { Holding } from './holding';
 
 /**
  * The body of one request.
@@ -57,8 +57,8 @@ export class BodyBytes {
     if (!this.file) holding.giveBack();
     const file = (this.file ??= await unnamedFile(tmpdir()));
     for (const part of [...this.chunks.splice(0), chunk]) {
-      holding.take(part.length, filesHeldIn(tmpdir()));
-      await onDisk(() => file.appendFile(part));
+      holding.take(part.length, 'disk');
+      await onDisk(file.appendFile(part));
     }
   }
 
@@ -80,7 +80,7 @@ export class BodyBytes {
       for (let position = 0; position < this.size;) {
         if (!this.isOpen) throw new ClientGone();
         const piece = Buffer.allocUnsafe(Math.min(PIECE, this.size - position));
-        const { bytesRead } = await onDisk(() => file.read(piece, 0, piece.length, position));
+        const { bytesRead } = await onDisk(file.read(piece, 0, piece.length, position));
         position += bytesRead;
         yield piece.subarray(0, bytesRead);
       }

@@ -6,7 +6,7 @@ import objectHash from 'object-hash';
 import { sha256 } from '../../basics/bytes';
 import { decodedText, isCoded } from '../../body/content/decode';
 import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
-import { readForm } from '../../body/form/read-form';
+import { readForm } from '../../body/form/form';
 import { formLeftAsText } from '../../body/left-behind';
 import { receive } from '../../body/receive';
 import { Holding } from '../../body/stream/holding';

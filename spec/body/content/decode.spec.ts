@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { decodedText, uncompressed } from '../../../lib/body/content/decode';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../../lib/body/content/media-type';
 
-const withHeaders = (headers: Record<string, string>): IncomingMessage => ({ headers }) as unknown as IncomingMessage;
+const withHeaders = (headers: Record<string, string>): IncomingMessage =>
+  ({ headers, readableDidRead: false }) as unknown as IncomingMessage;
 const mediaType = (type: string) => mediaTypeOf(withHeaders({ 'content-type': type }));
 const TEXT = Buffer.from('grün');
 

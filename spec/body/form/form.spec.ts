@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../../lib';
-import type { Form, FormOptions, PartsTaken } from '../../../lib/body/form/form';
-import { readForm } from '../../../lib/body/form/read-form';
+import { readForm, type Form, type FormOptions, type PartsTaken } from '../../../lib/body/form/form';
 import { allFiles, multipart, type Part } from '../../support/multipart';
 
 function read(parts: readonly Part[], settings: Partial<FormOptions> = {}): Promise<Form> {
