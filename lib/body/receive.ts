@@ -1,44 +1,58 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../basics/awaitable';
+import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
+import { isExpress4 } from '../http/express';
 import { bodyTooLarge } from './content/decode';
-import { declaredLength, hasBody } from './content/media-type';
+import { bodyKindOf, declaredLength, hasBody, mediaTypeOf } from './content/media-type';
 import type { Form } from './form/form';
-import { leftBehind } from './left-behind';
-import { Holding } from './stream/holding';
-import { BodyBytes, IN_MEMORY, type Received } from './stream/received';
+import { BodyBytes, Holding, IN_MEMORY } from './kept-bytes';
+import { removeTemporary } from './temporary-files';
+
+/**
+ * The body of one request.
+ * - `none`: the request has no body.
+ * - `bytes`: the whole body; `coding` is the content coding that is still to be undone.
+ * - `parsed`: an earlier parser has used up the stream; this is what it left.
+ */
+export type Received =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bytes'; readonly bytes: BodyBytes; readonly coding: string | undefined }
+  | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
 
 /** Shared by every copy of this module in the process: the second middleware must find what the first one has read. */
 const RECEIVED = Symbol.for('bindonce.received');
 
+/** A request with the properties that body parsers and multer set. */
 interface Incoming extends IncomingMessage {
-  [RECEIVED]?: Awaitable<Received>;
+  readonly app?: unknown;
+  readonly body?: unknown;
+  readonly rawBody?: unknown;
+  readonly file?: unknown;
+  readonly files?: Readonly<Record<string, unknown>>;
+  readonly _body?: boolean;
+  [RECEIVED]?: Received | Promise<Received>;
 }
 
 /**
  * Returns the body of a request. The first call reads it, and puts it back into the stream for those who read it later.
- * If an earlier parser has read it, returns what that has left, without a promise.
- * @param limit bytes; a longer body is refused with 413.
+ * If an earlier parser has read it, returns what that has left.
+ * @param limit bytes; a longer body is refused with 413, except for what a parser has made of it under its own limit.
  * @throws Problem with status 413, or 503 or 507 when memory or disk do not take the body; ClientGone; Error when an
  * earlier reader has left nothing of it.
  */
-export function receive(req: Incoming, res: ServerResponse, limit: number): Awaitable<Received> {
-  const within = (received: Received): Received => {
-    // What an earlier parser left had a limit of its own.
-    if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
-    return received;
-  };
-  const known = req[RECEIVED];
-  if (known) return after(known, within);
+export async function receive(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
+  const received = await ((req as Incoming)[RECEIVED] ?? firstReceived(req, res, limit));
+  if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
+  return received;
+}
+
+function firstReceived(req: Incoming, res: ServerResponse, limit: number): Received | Promise<Received> {
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
-  if (isUntouched(req)) {
-    const reading = (req[RECEIVED] = readWhole(req, res, limit));
-    return reading.then(received => within((req[RECEIVED] = received)));
-  }
+  if (isUntouched(req)) return (req[RECEIVED] = readWhole(req, res, limit));
   // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
   const left = req.readableEnded || !isReadElsewhere(req) ? leftBehind(req) : undefined;
-  if (left) return within(left);
+  if (left) return left;
   req.resume();
   throw readElsewhere();
 }
@@ -49,9 +63,9 @@ export function isUntouched(req: IncomingMessage): boolean {
 }
 
 /** Records that a form was read from the stream of a request, which still holds the last byte. */
-export function receivedAsForm(req: Incoming, { files }: Form, body: unknown): void {
+export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
   req.read();
-  req[RECEIVED] = { kind: 'parsed', body, files };
+  (req as Incoming)[RECEIVED] = { kind: 'parsed', body, files };
 }
 
 /** Reads the whole body. Its memory, or its file, is released when the exchange is over. */
@@ -140,4 +154,72 @@ function moreOf(req: IncomingMessage): Promise<void> {
     };
     req.on('readable', goOn).on('close', goOn);
   });
+}
+
+/**
+ * Returns what another reader of the body has left on the request: its bytes in `req.rawBody` or `req.body`, or else
+ * the value that a parser has made of it, and the files of multer. Returns undefined if there is nothing of these.
+ * @throws Error for files that multer has not made.
+ */
+export function leftBehind(req: Incoming): Received | undefined {
+  const { body, rawBody } = req;
+  const bytes = bytesIn(rawBody) ?? bytesIn(body);
+  // A parser that leaves bytes has decompressed them.
+  if (bytes) return { kind: 'bytes', bytes: new BodyBytes(false, bytes), coding: undefined };
+  const files = bodyKindOf(mediaTypeOf(req)) === 'multipart' ? filesOn(req) : [];
+  if (!files.every(isOfMulter))
+    throw new Error(
+      'bindonce: req.files holds files that multer has not made. Mount bindonce before the middleware that reads the ' +
+        'form, or use multer.',
+    );
+  const isKnown = files.length > 0 || (body !== undefined && !isPlaceholder(req));
+  return isKnown ? { kind: 'parsed', body, files } : undefined;
+}
+
+/** Makes the error for a multipart form that was left as text: its boundary is in it, and files may be damaged. */
+export const formLeftAsText = (): Error =>
+  new Error(
+    'bindonce: a middleware that is mounted earlier, such as express.text(), has left a multipart form in req.body ' +
+      'as text. Mount bindonce before that middleware, or set req.rawBody to the bytes.',
+  );
+
+/** Returns the files of a form that multer has left: one, a list, or lists by their fields. */
+const filesOn = ({ file, files }: Incoming): unknown[] => [
+  ...(file ? [file] : []),
+  ...Object.values(files ?? {}).flat(),
+];
+
+/** A name that multer makes by itself. Under one that the application has chosen, there may be another's file. */
+const OF_MULTER = /^[\da-f]{32}$/;
+
+/**
+ * Removes the files that a multer in front has written to disk for a request whose handler does not run. It never
+ * rejects.
+ */
+export async function removeLeftFiles(req: IncomingMessage): Promise<void> {
+  for (const one of filesOn(req)) if (isOfMulter(one) && OF_MULTER.test(one.filename)) await removeTemporary(one.path);
+}
+
+function isOfMulter(file: unknown): file is Express.Multer.File {
+  const { fieldname, originalname, mimetype, size } = Object(file) as Record<string, unknown>;
+  return [fieldname, originalname, mimetype].every(one => typeof one === 'string') && typeof size === 'number';
+}
+
+/** Bytes of the shortest JSON object with a property, `{"":0}`. */
+const SHORTEST_PROPERTY = 6;
+
+/**
+ * Returns true for an empty object that may not stand for the body. The parsers of Express 4 leave one on every request
+ * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Some
+ * applications set `req.body ??= {}`. So an unmarked `{}` is taken for JSON only if the body is too short for a
+ * property, or, on Express 5, if nobody has said how long it is.
+ */
+function isPlaceholder(req: Incoming): boolean {
+  const { app, body, _body } = req;
+  if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
+  if (Object.getPrototypeOf(body) !== Object.prototype) return false;
+  const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
+  const isExpress5 = app !== undefined && !isExpress4(app);
+  const mayBeEmpty = coding === undefined ? Number(length) < SHORTEST_PROPERTY : isExpress5;
+  return !req.readableEnded || !mayBeEmpty || bodyKindOf(mediaTypeOf(req)) !== 'json';
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Descriptions } from '../description/descriptions';
 import { ClientGone } from '../http/exchange-end';
 import { type Next, requireExpressArguments, shareShapes } from '../http/express';
-import { removeLeftFiles } from '../body/left-behind';
+import { removeLeftFiles } from '../body/receive';
 import { refuse, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { decide } from './decide';

@@ -5,9 +5,8 @@ import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
 import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
 import { readForm, valuesByName, type Form } from '../../body/form/form';
-import { formLeftAsText, leftBehind } from '../../body/left-behind';
-import { chunksOf, isUntouched, receive, receivedAsForm } from '../../body/receive';
-import type { Received } from '../../body/stream/received';
+import { chunksOf, formLeftAsText, isUntouched, leftBehind } from '../../body/receive';
+import { receive, receivedAsForm, type Received } from '../../body/receive';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import type { BodyUse } from '../plan/plan';
@@ -81,8 +80,7 @@ export function readBody(
   const isMultipart = isAccepted && kind === 'multipart' && !use.text;
   // No one else has read the form, or needs it: it can go straight from the connection to where its files are stored.
   if (isMultipart && isUntouched(req)) return streamForm(incoming);
-  // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
-  return receiveBody(incoming, isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes);
+  return receiveBody(incoming, isMultipart ? options.formBytes : options.limits.bodyBytes);
 }
 
 /** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */

@@ -11,8 +11,8 @@ import type { Request } from 'express';
 import multer, { type Multer } from 'multer';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
-import { makeTemporaryFolder, PREFIX, removeTemporary, storageProblem } from '../../body/spool/temporary-folder';
-import { Holding } from '../../body/stream/holding';
+import { Holding } from '../../body/kept-bytes';
+import { makeTemporaryFolder, PREFIX, removeTemporary, storageProblem } from '../../body/temporary-files';
 import { ClientGone, onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
@@ -91,7 +91,7 @@ export function uploadReader(
     try {
       const bounds = stricter(limits, (typeof own.limits === 'function' ? own.limits(req) : own.limits) ?? {});
       const settings = { storage, limits: bounds, ...(own.fileFilter && { fileFilter: own.fileFilter }), parts, take };
-      const form = await read({ ...settings, fieldsBytes: limits.bodyBytes, formBytes });
+      const form = await read({ ...settings, fieldsBytes: limits.bodyBytes });
       stored.set(req, [...(stored.get(req) ?? []), () => discard(form.files)]);
       return form;
     } catch (error) {

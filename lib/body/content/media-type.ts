@@ -26,12 +26,6 @@ export function mediaTypeIn(text: string): MediaType {
   return { type, parameters };
 }
 
-/** Returns the boundary that the content type of a multipart form names; empty if it names none, or is another. */
-export function boundaryOf(req: IncomingMessage): string {
-  const mediaType = mediaTypeOf(req);
-  return bodyKindOf(mediaType) === 'multipart' ? (mediaType.parameters['boundary'] ?? '') : '';
-}
-
 /** Returns true for `application/json` and every type with the suffix `+json` (RFC 6839, section 3.1). */
 export const isJsonType = (type: string): boolean => type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type);
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { Readable, type Writable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../problems/problem';
-import { bodyTooLarge, decodedText, isCoded } from '../content/decode';
-import { boundaryOf, isJsonType } from '../content/media-type';
+import { decodedText, isCoded } from '../content/decode';
+import { isJsonType, mediaTypeOf } from '../content/media-type';
 import type { Pair } from '../content/urlencoded';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
@@ -32,8 +32,6 @@ export type FormOptions = Pick<multer.Options, 'preservePath' | 'defParamCharset
   readonly limits: NonNullable<Exclude<multer.Options['limits'], (...given: never[]) => unknown>>;
   /** Bytes of all fields together: multer bounds each, and their number. */
   readonly fieldsBytes?: number;
-  /** Bytes of the whole form. */
-  readonly formBytes?: number;
   readonly parts: PartsTaken;
   /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
   readonly take?: (bytes: number) => void;
@@ -77,7 +75,7 @@ export async function readForm(
   req: IncomingMessage,
   options: FormOptions,
 ): Promise<Form> {
-  const boundary = boundaryOf(req);
+  const { boundary = '' } = mediaTypeOf(req).parameters;
   if (isCoded(req.headers['content-encoding']))
     throw new Problem('body-unsupported', 'A multipart form is accepted only without a Content-Encoding.');
   if (boundary === '')
@@ -189,13 +187,12 @@ class FormReading implements multer.StorageEngine {
    * begin another file in that, and never end it.
    */
   private async feed(chunks: AsyncIterable<Buffer>, busboy: Writable): Promise<void> {
-    const { formBytes = Infinity, take } = this.options;
+    const { take } = this.options;
     const end = Buffer.from(`\r\n--${this.boundary}--`, 'latin1');
     let hasEnded = false;
     let before = Buffer.from('\r\n');
     for await (const chunk of chunks) {
       this.bytes += chunk.length;
-      if (this.bytes > formBytes) throw bodyTooLarge(formBytes);
       take?.(chunk.length);
       if (hasEnded) continue;
       // The end may be in two chunks.

@@ -7,10 +7,8 @@ import { sha256 } from '../../basics/bytes';
 import { decodedText, isCoded } from '../../body/content/decode';
 import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { readForm } from '../../body/form/form';
-import { formLeftAsText } from '../../body/left-behind';
-import { receive } from '../../body/receive';
-import { Holding } from '../../body/stream/holding';
-import { IN_MEMORY, type BodyBytes, type Received } from '../../body/stream/received';
+import { Holding, IN_MEMORY, type BodyBytes } from '../../body/kept-bytes';
+import { formLeftAsText, receive, type Received } from '../../body/receive';
 import { Problem } from '../../problems/problem';
 import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder, parsedParts } from './canonical';
 

@@ -1,23 +1,72 @@
 import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { buffer } from 'node:stream/consumers';
-import type { Awaitable } from '../../basics/awaitable';
-import { ClientGone } from '../../http/exchange-end';
-import { onDisk, unnamedFile } from '../spool/temporary-folder';
-import type { Holding } from './holding';
+import { processMemory } from '../basics/process';
+import { ClientGone, onExchangeEnd } from '../http/exchange-end';
+import { Problem } from '../problems/problem';
+import { onDisk, unnamedFile } from './temporary-files';
 
 /**
- * The body of one request.
- * - `none`: the request has no body.
- * - `bytes`: the whole body; `coding` is the content coding that is still to be undone.
- * - `parsed`: an earlier parser has used up the stream; this is what it left.
+ * What a byte weighs where it is held until its exchange is over. One in memory takes two and more: multer joins the
+ * chunks of a file, and buffers wait for the garbage collector. (With half of this weight, uploads of 10 MiB got node
+ * killed in 256 MiB.)
  */
-export type Received =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'bytes'; readonly bytes: BodyBytes; readonly coding: string | undefined }
-  | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
+const WEIGHTS = { memory: 8, disk: 1 } as const;
+
+/**
+ * @internal The weight of what all requests of this process hold together, and its bound: what the process may use, at
+ * most 2 GiB. So they hold 256 MiB in memory at most, or an eighth of what it may use. Buffers are no part of V8's
+ * heap, but what is made of them is (texts, trees, fields), and takes as much: so the limit of the heap counts, too.
+ */
+export const held = { weight: 0, bound: Math.min(2_147_483_648, processMemory) };
+
+/** Bytes that each request may always hold: a few clients with large uploads must not shut out all others. */
+const ALWAYS_HELD = 65_536;
+
+/** The bytes that one request holds. */
+export class Holding {
+  private weight = 0;
+  private isOver = false;
+
+  /** Makes a holding that ends with the exchange. */
+  static until(req: IncomingMessage, res: ServerResponse): Holding {
+    const holding = new Holding();
+    onExchangeEnd(req, res, () => {
+      holding.end();
+    });
+    return holding;
+  }
+
+  /**
+   * Counts bytes as held.
+   * @throws Problem with status 503 when all requests of the process together would hold too much; ClientGone when the
+   * exchange is over, since the bytes are not needed any more.
+   */
+  take(bytes: number, where: keyof typeof WEIGHTS): void {
+    if (this.isOver) throw new ClientGone();
+    this.weight += bytes * WEIGHTS[where];
+    held.weight += bytes * WEIGHTS[where];
+    if (held.weight <= held.bound || this.weight <= ALWAYS_HELD * WEIGHTS[where]) return;
+    // At once: until its file is closed, all other requests that are arriving would be refused, too.
+    this.giveBack();
+    throw new Problem('server-busy', 'The server has too many large requests to take this one. Retry later.', {
+      headers: { 'Retry-After': '10' },
+    });
+  }
+
+  giveBack(): void {
+    held.weight -= this.weight;
+    this.weight = 0;
+  }
+
+  /** Gives back what is held, and refuses to hold more. */
+  end(): void {
+    this.isOver = true;
+    this.giveBack();
+  }
+}
 
 /** Bytes of a body that are kept in memory; a longer one goes to a file. */
 export const IN_MEMORY = 1_048_576;
@@ -36,14 +85,15 @@ export class BodyBytes {
   private file: FileHandle | undefined;
   private isOpen = true;
 
-  /** @param isLong whether the bytes go to a file from the first on. */
-  constructor(private readonly isLong = false) {}
-
-  static of(bytes: Buffer): BodyBytes {
-    const all = new BodyBytes();
-    all.chunks.push(bytes);
-    all.size = bytes.length;
-    return all;
+  /**
+   * @param isLong whether bytes go to a file from the first on.
+   * @param bytes those that another reader has left.
+   */
+  constructor(
+    private readonly isLong = false,
+    bytes?: Buffer,
+  ) {
+    if (bytes) this.size = this.chunks[this.chunks.push(bytes) - 1].length;
   }
 
   /** @throws a 503 or 507 problem when memory or disk do not take the bytes; ClientGone when the exchange is over. */
@@ -68,7 +118,7 @@ export class BodyBytes {
     return this.chunks[0];
   }
 
-  all(): Awaitable<Buffer> {
+  async all(): Promise<Buffer> {
     return this.inMemory() ?? buffer(this.pieces());
   }
 

