@@ -93,7 +93,8 @@ export class BodyBytes {
     private readonly isLong = false,
     bytes?: Buffer,
   ) {
-    if (bytes) this.size = this.chunks[this.chunks.push(bytes) - 1].length;
+    if (bytes) this.chunks.push(bytes);
+    this.size = bytes?.length ?? 0;
   }
 
   /** @throws a 503 or 507 problem when memory or disk do not take the bytes; ClientGone when the exchange is over. */
