@@ -50,7 +50,7 @@ interface RouteOfDto {
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(endpoint: Endpoint | undefined, { method, template }: Route, from: SchemasFrom) {
   const { plan, options } = endpoint ?? {};
-  const whole = plan?.wholeBody?.member.property;
+  const whole = plan?.wholeBody?.property;
   const all = [...(plan?.sourcesOf ?? [])].flatMap(([property, sources]) => (property === whole ? [] : [sources]));
   const takesForm = options?.allowMultipart === true;
   const isWhole = plan?.wholeBody !== undefined || (takesForm && all.some(sources => sources.get('form')?.isRoot));

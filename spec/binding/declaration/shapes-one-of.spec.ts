@@ -117,7 +117,7 @@ it.each<[string, AnyType, Sent, readonly string[]]>([
     { json: { payment: { iban: 1 } } },
     ['payment.payKind: A value is required, one of card, iban, cash.'],
   ],
-  ['another tag', Pay, { json: { payment: { payKind: 'Card' } } }, [`payment.payKind: The value "Card" ${NONE}`]],
+  ['another tag', Pay, { json: { payment: { payKind: 'cheque' } } }, [`payment.payKind: The value "cheque" ${NONE}`]],
   [
     'a tag of another type',
     Pay,
