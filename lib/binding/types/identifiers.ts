@@ -65,9 +65,6 @@ export class Version {
 /** A version number of two to four dotted parts. */
 export const version: RuledType<Version> = scalar('version', {
   described: 'a version of two to four numbers, for example 1.2.3',
-  text(text) {
-    const result = Version.tryParse(text);
-    return result.success ? result.value : undefined;
-  },
+  text: text => (Version.tryParse(text) as { readonly value?: Version }).value,
   schema: { type: 'string', pattern: '^[0-9]{1,9}([.][0-9]{1,9}){1,3}$' },
 });

@@ -5,8 +5,8 @@ import { isExactNumber } from '../../body/content/exact-json';
 import { WrittenNumber } from './write-value';
 import { asJson } from '../reading/json-text';
 import type { Kinds, Row, RuledType } from './rules';
-import type { Codec } from './codec';
-import { scalar, type Spelling } from './scalar';
+import type { Codec, ScalarCodec } from './codec';
+import { scalar } from './scalar';
 
 /** Rules of `int`, `long`, `double` and `decimal`. A limit is a number, a bigint or its text, and counts exactly. */
 export interface NumberRules {
@@ -102,11 +102,7 @@ const readDecimal = reader(NUMBER, digits => {
 });
 
 /** Makes a type of numbers. */
-function numbers<T>(
-  name: string,
-  read: NumberReader<T>,
-  facts: Omit<Spelling<T>, 'text' | 'json'>,
-): RuledType<T, NumberRules> {
+function numbers<T>(name: string, read: NumberReader<T>, facts: Partial<ScalarCodec>): RuledType<T, NumberRules> {
   const { needsExactNumbers } = facts;
   const json = (value: unknown): T | undefined => {
     if (typeof value === 'number') return read(value);
@@ -156,9 +152,13 @@ export const double: RuledType<number, NumberRules> = numbers('double', readDoub
 /** An exact decimal number (BigNumber) that keeps every digit sent. In JSON a number or a string. */
 export const decimal: RuledType<BigNumber, NumberRules> = numbers('decimal', readDecimal, {
   described: 'a decimal number of at most 128 characters, for example 12.50',
+  // Null for NaN and Infinity, as for a double.
   write(value) {
     const exact = BigNumber.isBigNumber(value) ? value : readDecimal(textOf(value));
-    return exact ? exactNumber(exact) : value;
+    if (!exact?.isFinite()) return exact ? null : value;
+    const fixed = exact.toFixed();
+    // One with very many zeros has an exponent, so that it can be read again.
+    return new WrittenNumber(fixed.length > MAX_LENGTH ? exact.toExponential() : fixed);
   },
   schema: {
     type: ['string', 'number'],
@@ -171,15 +171,6 @@ export const decimal: RuledType<BigNumber, NumberRules> = numbers('decimal', rea
   writtenSchema: { type: 'number', format: 'decimal' },
   needsExactNumbers: true,
 });
-
-/**
- * Makes the JSON number of a decimal; null for NaN and Infinity, as for a double. One with very many zeros is written
- * with an exponent, so that it can be read again.
- */
-function exactNumber(value: BigNumber): WrittenNumber | null {
-  const fixed = value.toFixed();
-  return value.isFinite() ? new WrittenNumber(fixed.length > MAX_LENGTH ? value.toExponential() : fixed) : null;
-}
 
 /** Returns the codec of a decimal that is written as text, and any other as it is. */
 export function decimalInText(codec: Codec | undefined): Codec | undefined {

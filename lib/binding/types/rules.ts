@@ -37,6 +37,9 @@ interface Meaning extends Rule {
   readonly edge?: BigNumber;
 }
 
+/** A meaning, and the limit as it was given. */
+type Limited = Meaning & { readonly limit: unknown };
+
 /**
  * A rule that a type may have: the limits that it takes, and what one of them means. A rule without a meaning changes
  * how the type is read. False is no limit.
@@ -56,13 +59,12 @@ export function ruledType<T, R extends object>(
   rules = {} as R,
   checks: readonly Check<never>[] = [],
 ): RuledType<T, R> {
-  const limits = rules as Readonly<Record<string, unknown>>;
-  const meanings = new Map<string, Meaning>();
+  const meanings = new Map<string, Limited>();
   for (const [rule, { meaning }] of Object.entries<Row>(kinds)) {
-    const limit = limits[rule] ?? false;
-    if (meaning && limit !== false) meanings.set(rule, meaning(limit as never));
+    const limit = (rules as Readonly<Record<string, unknown>>)[rule] ?? false;
+    if (meaning && limit !== false) meanings.set(rule, { limit, ...meaning(limit as never) });
   }
-  refuseContradictions(name, limits, meanings);
+  refuseContradictions(name, meanings);
   return {
     codec: codecs => withRules(codecFor(codecs, rules), [...meanings.values()], checks),
     with(given) {
@@ -74,16 +76,12 @@ export function ruledType<T, R extends object>(
 }
 
 /** Every lower limit is compared with every upper one; of two that are no values themselves, none may be in between. */
-function refuseContradictions(
-  name: string,
-  limits: Readonly<Record<string, unknown>>,
-  meanings: ReadonlyMap<string, Meaning>,
-): void {
-  for (const [low, { edge: least }] of meanings)
-    for (const [high, { edge: most }] of meanings) {
-      if (!least || !most || !/^min|Minimum/.test(low) || !/^max|Maximum/.test(high)) continue;
-      if (least.lt(most) || (least.eq(most) && !/exclusive/.test(low + high))) continue;
-      const both = `${low} ${describe(limits[low])} and ${high} ${describe(limits[high])}`;
+function refuseContradictions(name: string, meanings: ReadonlyMap<string, Limited>): void {
+  for (const [low, least] of meanings)
+    for (const [high, most] of meanings) {
+      if (!least.edge || !most.edge || !/^min|Minimum/.test(low) || !/^max|Maximum/.test(high)) continue;
+      if (least.edge.lt(most.edge) || (least.edge.eq(most.edge) && !/exclusive/.test(low + high))) continue;
+      const both = `${low} ${describe(least.limit)} and ${high} ${describe(most.limit)}`;
       throw new TypeError(`${name}.with: no value has both ${both}`);
     }
 }
@@ -105,9 +103,8 @@ function withRules(plain: RuledCodec, rules: readonly Meaning[], checks: readonl
 export function keepsRules(codec: RuledCodec, value: unknown, at: Location): unknown {
   if (!codec.rules || value === INVALID) return value;
   // Items whose schema or check is asynchronous are set when they are known.
-  return codec.kind === 'list'
-    ? after(known(value as unknown[]), () => keepsAll(codec, value, at))
-    : keepsAll(codec, value, at);
+  const items = codec.kind === 'list' ? (value as unknown[]) : [];
+  return after(known(items), () => keepsAll(codec, value, at));
 }
 
 const known = (values: readonly unknown[]): Awaitable<readonly unknown[]> =>

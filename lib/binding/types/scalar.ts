@@ -1,15 +1,14 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { boolean, oneOf, positiveInteger } from '../../options/check';
-import type { JsonSchema, ScalarCodec } from './codec';
+import type { ScalarCodec } from './codec';
 import { counted, ruledType, type Kinds, type RuledType } from './rules';
 
-/** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
-export interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
+/**
+ * The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. Without
+ * `json`, JSON strings are read like other text.
+ */
+interface Spelling<T> extends Partial<ScalarCodec> {
   readonly text: (text: string) => T | undefined;
-  /** Reads a JSON value. Default: JSON strings are read like other text. */
-  readonly json?: (value: unknown) => T | undefined;
-  readonly schema: JsonSchema;
-  readonly described: string;
 }
 
 /**
@@ -24,7 +23,7 @@ export function scalar<T, R extends object = object>(
   ruled?: (rules: R) => Partial<ScalarCodec>,
 ): RuledType<T, R> {
   const json = (value: unknown): T | undefined => (typeof value === 'string' ? spelling.text(value) : undefined);
-  return ruledType(name, kinds, (_codecs, rules) => ({ kind: 'scalar', name, json, ...spelling, ...ruled?.(rules) }));
+  return ruledType(name, kinds, (_codecs, rules) => ({ json, ...spelling, ...ruled?.(rules), kind: 'scalar', name }));
 }
 
 /** Rules of `string`. */
@@ -142,15 +141,13 @@ const fileRules: Kinds<FileRules> = {
       Array.isArray(value) &&
       value.length > 0 &&
       value.every(one => typeof one === 'string' && /^[\w.+-]+\/(?:\*|[\w.+-]+)$/.test(one)),
-    meaning: (types: readonly string[]) => ({
-      says: `be of the media type ${types.join(' or ')}`,
-      holds({ mimetype }: UploadedFile) {
-        const type = mimetype.toLowerCase();
-        const kind = type.replace(/\/.*/, '/*');
-        return types.some(one => one.toLowerCase() === type || one.toLowerCase() === kind);
-      },
-      ...(types.length === 1 && { schema: { contentMediaType: types[0] } }),
-    }),
+    meaning(types: readonly string[]) {
+      const names = new Set(types.map(one => one.toLowerCase()));
+      const isNamed = (type: string): boolean => names.has(type) || names.has(type.replace(/\/.*/, '/*'));
+      const holds = ({ mimetype }: UploadedFile): boolean => isNamed(mimetype.toLowerCase());
+      const schema = types.length === 1 ? { contentMediaType: types[0] } : {};
+      return { says: `be of the media type ${types.join(' or ')}`, holds, schema };
+    },
   },
 };
 

@@ -25,23 +25,21 @@ export interface DateRules {
   maximum?: Date | string;
 }
 
-/** Makes the rules of a type of dates. @param read reads the text of a limit. @param length of it. */
+/** Makes the rules of a type of dates. @param read reads the text of a limit, which has this length for a Date. */
 function dateRules(
   expects: string,
-  read: (limit: string) => Date | string | undefined,
   length: number,
+  read: (limit: string) => Date | string | undefined,
 ): Kinds<DateRules> {
-  const edgeOf = (limit: unknown): Date | string | undefined => {
-    if (typeof limit === 'string') return read(limit);
-    return limit instanceof Date ? read(JSON.stringify(limit).slice(1, length + 1)) : undefined;
-  };
+  const textOf = (limit: unknown): string =>
+    limit instanceof Date ? JSON.stringify(limit).slice(1, length + 1) : String(limit);
   const kind = (word: string, isKept: (sign: number) => boolean): Row => ({
     expects,
-    accepts: limit => edgeOf(limit) !== undefined,
+    accepts: limit => read(textOf(limit)) !== undefined,
     meaning(limit: Date | string) {
-      const edge = Number(new Date(edgeOf(limit) ?? NaN));
-      const holds = (value: Date | string): boolean => isKept(Number(new Date(value)) - edge);
       const shown = typeof limit === 'string' ? limit : limit.toISOString();
+      const edge = Number(new Date(read(textOf(limit)) ?? NaN));
+      const holds = (value: Date | string): boolean => isKept(Number(new Date(value)) - edge);
       // JSON Schema has no keyword for the limits of dates.
       const schema = { description: `Not ${word} ${shown}.` };
       return { edge: new BigNumber(edge), says: `not be ${word} ${shown}`, holds, schema };
@@ -61,7 +59,7 @@ export const dateTime: RuledType<Date, DateRules> = scalar(
     text: readDateTime,
     schema: { type: 'string', format: 'date-time' },
   },
-  dateRules('a Date, or the text of a date and time', readDateTime, 24),
+  dateRules('a Date, or the text of a date and time', 24, readDateTime),
 );
 
 /** Returns a day of the calendar as text, `2026-11-28`; undefined for a text that names none. */
@@ -74,7 +72,7 @@ function readDate(text: string): string | undefined {
 export const date: RuledType<string, DateRules> = scalar(
   'date',
   { described: 'a date, for example 2026-11-28', text: readDate, schema: { type: 'string', format: 'date' } },
-  dateRules('a Date, or the text of a date', readDate, 10),
+  dateRules('a Date, or the text of a date', 10, readDate),
 );
 
 const TIME = '^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$';
