@@ -21,10 +21,8 @@ export const claim: ValueSource = {
       const { name, anyCase, codec } = property;
       const value = ownOrInherited(claims, name) ?? byType.get(anyCase);
       if (value === undefined || (value === null && !takesNull(codec))) continue;
-      const takesArray = isCollection(codec) || notNull(codec).kind === 'schema';
-      const isEmpty = Array.isArray(value) && value.length === 0 && !takesArray;
       const at = Location.of(context.noted, 'claim', name);
-      const read = isEmpty ? undefined : readClaim(claimValue(value, takesArray), property, at);
+      const read = readClaim(value, property, at);
       // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
       put(property, read === undefined ? (readNothing(property, at, claim.missing) ?? INVALID) : read);
     }
@@ -36,29 +34,24 @@ function ownOrInherited(claims: Claims, type: string): unknown {
   return Object.hasOwn(claims, type) || !(type in Object.prototype) ? claims[type] : undefined;
 }
 
-/** Returns a claim as JSON. An array of one is one value, whatever is in it. */
-function claimValue(value: unknown, takesArray: boolean): unknown {
-  const json: unknown = Array.isArray(value) ? value.map(asJson) : asJson(value);
-  return Array.isArray(json) && json.length === 1 && !takesArray ? json[0] : json;
-}
-
-/** Reads a claim. Each element of an array is one value; only a single text may hold several values. */
-function readClaim(value: unknown, property: SourceProperty, at: Location): unknown {
+/**
+ * Reads a claim. Each element of an array is one value, and an array of one is that value, whatever is in it; only a
+ * single text may hold several values.
+ */
+function readClaim(claimed: unknown, property: SourceProperty, at: Location): unknown {
   const { codec } = property;
-  if (isReadAsJson(value, codec))
-    return readOptionalJson(property, isCollection(codec) && value !== null ? [value].flat() : value, at.asJson());
-  const texts = [value].flat().map(String);
-  const areItems = Array.isArray(value) && isCollection(codec);
-  return readNames(property, NameTree.of(texts, areItems), at);
-}
-
-/** Returns true if a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
-function isReadAsJson(value: unknown, codec: SourceProperty['codec']): boolean {
-  if (notNull(codec).kind === 'schema') return typeof value !== 'string';
-  const values = [value].flat();
+  const isList = isCollection(codec);
+  const isSchema = notNull(codec).kind === 'schema';
+  const all: unknown[] = [claimed].flat().map(asJson);
+  if (all.length === 0 && !isList && !isSchema) return undefined;
+  const isArray = Array.isArray(claimed) && (isList || isSchema || all.length > 1);
+  const value = isArray ? all : all[0];
   // The parser of the token may have rounded a number.
-  const hasRounded = values.some(one => typeof one === 'number' && isRounded(one));
-  return values.length === 0 || values.some(one => typeof one === 'object') || (hasRounded && needsExactNumbers(codec));
+  const hasRounded = needsExactNumbers(codec) && all.some(one => typeof one === 'number' && isRounded(one));
+  const isJson = all.length === 0 || hasRounded || all.some(one => typeof one === 'object');
+  if (isSchema ? typeof value !== 'string' : isJson)
+    return readOptionalJson(property, isList && value !== null ? all : value, at.asJson());
+  return readNames(property, NameTree.of(all.map(String), isArray && isList), at);
 }
 
 /**

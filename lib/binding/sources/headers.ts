@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { parse } from 'cookie';
 import type { Request } from 'express';
 import { headerLines } from '../../http/express';
@@ -20,19 +21,11 @@ export const header: ValueSource = {
   },
 };
 
-const BEYOND_ASCII = /[\x80-\xff]/;
-const BEYOND_BYTES = /[^\x00-\xff]/;
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /** Reads a header as UTF-8 where it is that: node takes each byte for a character (RFC 9110, section 5.5). */
 function inUtf8(line: string): string {
+  const bytes = Buffer.from(line, 'latin1');
   // A middleware may have set a text that is no bytes.
-  if (!BEYOND_ASCII.test(line) || BEYOND_BYTES.test(line)) return line;
-  try {
-    return utf8.decode(Buffer.from(line, 'latin1'));
-  } catch {
-    return line;
-  }
+  return isUtf8(bytes) && bytes.toString('latin1') === line ? bytes.toString() : line;
 }
 
 /** Cookies (RFC 6265, section 5.4); names are case-sensitive. */
@@ -40,33 +33,27 @@ export const cookie: ValueSource = {
   name: 'cookie',
   missing: 'This cookie is missing from the request.',
   read({ req, noted }, properties, put) {
-    const cookies = parse(inUtf8(req.headers.cookie ?? ''), { decode: cookieText });
+    const cookies = parse(inUtf8(req.headers.cookie ?? '').replace(QUOTED, '$1$2'));
     for (const property of properties) {
       const { name, spec } = property;
-      const value = spec.signed ? signedText(req, name) : ownValue(cookies, name);
-      if (typeof value === 'string')
-        put(property, readNames(property, NameTree.of([value]), Location.of(noted, 'cookie', name)));
+      const text = spec.signed ? signedText(req, name) : cookieText(cookies[name]);
+      if (text !== undefined)
+        put(property, readNames(property, NameTree.of([text]), Location.of(noted, 'cookie', name)));
     }
   },
 };
 
-/** Reads a cookie as Express does: without quotation marks around it, decoded, and without the `j:` before JSON. */
-function cookieText(sent: string): string {
-  const text = decoded(/^"(.*)"$/s.exec(sent)?.[1] ?? sent);
-  if (!text.startsWith('j:')) return text;
+/** A cookie whose value is in quotation marks, which are no part of it (RFC 6265, section 4.1.1). */
+const QUOTED = /((?:^|;)[^=;]*=\s*)"([^;]*)"(?=\s*(?:;|$))/g;
+
+/** Reads a cookie as Express does: without the `j:` before JSON. */
+function cookieText(text: string | undefined): string | undefined {
+  if (!text?.startsWith('j:')) return text;
   const json = text.slice(2);
   try {
     const value: unknown = JSON.parse(json);
     // The text itself has all digits of its numbers.
     return typeof value === 'string' ? value : json;
-  } catch {
-    return text;
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
   } catch {
     return text;
   }

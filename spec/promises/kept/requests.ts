@@ -191,8 +191,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'is missing, and comes from nowhere else',
     mutant: {
       file: 'lib/binding/sources/headers.ts',
-      find: 'spec.signed ? signedText(req, name) : ownValue(cookies, name)',
-      replace: 'ownValue(cookies, name)',
+      find: 'spec.signed ? signedText(req, name) : cookieText(cookies[name])',
+      replace: 'cookieText(cookies[name])',
     },
   },
   {
