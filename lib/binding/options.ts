@@ -193,7 +193,7 @@ export function resolveOptions(
     writesInstances: propertyNamingPolicy !== undefined || converters.length > 0,
     responses: { ...responses, ...options.responses },
     limits,
-    ...uploadReader(uploads, limits),
+    readUpload: uploadReader(uploads, limits),
   };
 }
 

@@ -34,8 +34,6 @@ export interface BodyOptions {
   readonly jsonTypes: readonly string[];
   readonly limits: ResolvedLimits;
   readonly readUpload: ReadUpload;
-  /** The most bytes that a multipart form may have. */
-  readonly formBytes: number;
 }
 
 const MEDIA_TYPES = {
@@ -161,7 +159,7 @@ async function textIn(received: Content, incoming: Incoming): Promise<string> {
 /** Reads a multipart form from the connection. @throws a 400 or 413 problem. */
 async function streamForm({ req, res, use, options }: Incoming): Promise<Body> {
   try {
-    const form = await options.readUpload(chunksOf(req, options.formBytes), req, res, use);
+    const form = await options.readUpload(limit => chunksOf(req, limit), req, res, use);
     // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);
     receivedAsForm(req, form, body);
@@ -181,7 +179,7 @@ async function formIn(received: Content, incoming: Incoming): Promise<Form> {
     return { fields: boundedPairs(received.body, fields), files: kind === 'multipart' ? received.files : [] };
   if (kind !== 'multipart') return { fields: readPairs(await textIn(received, incoming), fields), files: [] };
   if (received.kind === 'parsed') throw formLeftAsText();
-  return options.readUpload(received.bytes.pieces(), req, res, use);
+  return options.readUpload(() => received.bytes.pieces(), req, res, use);
 }
 
 /** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */

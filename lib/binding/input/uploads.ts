@@ -28,10 +28,11 @@ export interface UploadOptions {
 /**
  * Reads the multipart form of one request, and stores its files. Those that bindonce keeps on disk are removed when the
  * exchange has ended.
+ * @param chunksOf returns the bytes of the form, which may be so many.
  * @param parts tells which files are kept, and which are read as fields.
  */
 export type ReadUpload = (
-  chunks: AsyncIterable<Buffer>,
+  chunksOf: (limit: number) => AsyncIterable<Buffer>,
   req: IncomingMessage,
   res: ServerResponse,
   parts: PartsTaken,
@@ -64,10 +65,7 @@ interface OwnMulter extends Required<Pick<FormOptions, 'storage' | 'fileFilter'>
  * bound.
  * @throws TypeError for an invalid option.
  */
-export function uploadReader(
-  uploads: UploadOptions | Multer = {},
-  limits: ResolvedLimits,
-): { readonly readUpload: ReadUpload; readonly formBytes: number } {
+export function uploadReader(uploads: UploadOptions | Multer = {}, limits: ResolvedLimits): ReadUpload {
   const directory = isMulter(uploads) ? undefined : directoryFor(uploads);
   // One that is made without options stores files in memory.
   const own = (isMulter(uploads) ? uploads : multer()) as unknown as OwnMulter;
@@ -75,14 +73,14 @@ export function uploadReader(
   // What a Multer of the application stores elsewhere is not held by this process.
   const heldIn = directory === undefined ? isInMemory && 'memory' : filesHeldIn(directory);
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];
-  const readUpload: ReadUpload = async (chunks, req, res, parts) => {
+  return async (chunksOf, req, res, parts) => {
     const storage = directory === undefined ? own.storage : storageIn(directory, req, res);
     const holding = holdingOf(req, res);
     const take = (bytes: number): void => {
       if (heldIn) holding.take(bytes, heldIn);
     };
     try {
-      const form = await readForm(chunks, req, {
+      const form = await readForm(chunksOf(formBytes), req, {
         ...{ storage, parts, take, formBytes, fieldsBytes: limits.bodyBytes, fileFilter: own.fileFilter },
         limits: stricter(limits, (typeof own.limits === 'function' ? own.limits(req) : own.limits) ?? {}),
       });
@@ -93,7 +91,6 @@ export function uploadReader(
       throw directory !== undefined && error instanceof Error && 'syscall' in error ? storageProblem(error) : error;
     }
   };
-  return { readUpload, formBytes };
 }
 
 /**

@@ -80,16 +80,17 @@ function readClaim(claimed: unknown, property: SourceProperty, at: Location): un
   const { codec } = property;
   const isList = isCollection(codec);
   const isSchema = notNull(codec).kind === 'schema';
-  const all: unknown[] = [claimed].flat().map(asJson);
+  const isOne = Array.isArray(claimed) && claimed.length === 1 && !isList && !isSchema;
+  const claim: unknown = isOne ? claimed[0] : claimed;
+  const all: unknown[] = [claim].flat().map(asJson);
   if (all.length === 0 && !isList && !isSchema) return undefined;
-  const isArray = Array.isArray(claimed) && (isList || isSchema || all.length > 1);
-  const value = isArray ? all : all[0];
+  const value = Array.isArray(claim) ? all : all[0];
   // The parser of the token may have rounded a number.
   const hasRounded = needsExactNumbers(codec) && all.some(one => typeof one === 'number' && isRounded(one));
   const isJson = all.length === 0 || hasRounded || all.some(one => typeof one === 'object');
   if (isSchema ? typeof value !== 'string' : isJson)
     return readOptionalJson(property, isList && value !== null ? all : value, at.asJson());
-  return readNames(property, NameTree.of(all.map(String), isArray && isList), at);
+  return readNames(property, NameTree.of(all.map(String), Array.isArray(claim) && isList), at);
 }
 
 /**
