@@ -45,7 +45,6 @@ const long = [
   'spec/binding/types/scalar-long-texts.spec.ts',
   'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
-  'spec/idempotency/acceptance/behind-middlewares.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',
   'spec/idempotency/operate/operate-page.spec.ts',
   'spec/idempotency/stores/postgres/store.spec.ts',
