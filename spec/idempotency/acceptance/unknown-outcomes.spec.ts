@@ -190,7 +190,7 @@ describe.each(['Redis', 'PostgreSQL'] as const)("on %s, with whenOwnerDies: 'ref
 it('a process that is killed leaves its key unknown', async () => {
   const service = new BookingService();
   const start = (leaseDuration: number) =>
-    service.start({ REDIS_URL: redis.url }, { leaseDuration, whenOwnerDies: 'refuse' });
+    service.start({ STORE_URL: redis.url }, { leaseDuration, whenOwnerDies: 'refuse' });
   const [a, b] = await Promise.all([start(SHORT), start(LONG)]);
   const key = `killed ${process.pid}`;
   const lost = book(a, key, { work: LONG }).catch(() => 'lost');
@@ -198,7 +198,7 @@ it('a process that is killed leaves its key unknown', async () => {
   await a.kill();
   expect(await lost).toBe('lost');
   expect([codeOf(await book(b, key)), codeOf(await book(b, key))]).toEqual(['outcome-unknown', 'outcome-unknown']);
-  expect(service.log.runs(key)).toBe(1);
+  expect(service.runs(key)).toBe(1);
   await service.stop();
 });
 
