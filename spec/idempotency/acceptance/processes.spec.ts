@@ -137,8 +137,8 @@ it.each([
   ['PostgreSQL', { STORE_URL: 'postgres' }],
 ])(
   'of 20 and of 200 concurrent duplicates in three processes on %s, exactly one runs, and all get its answer',
-  async (_store, env: { STORE_URL?: string }) => {
-    const postgres = env.STORE_URL === undefined ? undefined : await anyPostgres();
+  async (_store, env: Readonly<Record<string, string>>) => {
+    const postgres = env['STORE_URL'] === undefined ? undefined : await anyPostgres();
     const processes = await Promise.all(
       [1, 2, 3].map(() => start({}, { ...env, ...(postgres && { STORE_URL: postgres.url }) })),
     );
