@@ -12,13 +12,14 @@ describe('on Redis', () => {
   let redis: RedisServer;
   let proxy: TcpProxy;
   let shop: Shop;
-  let monitor: ReturnType<typeof createClient>;
+  const connect = () => createClient({ url: redis.url }).connect();
+  let monitor: Awaited<ReturnType<typeof connect>>;
   /** What clients send, as the server sees it. */
   const lines: string[] = [];
   beforeEach(async () => {
     redis = await RedisServer.start();
     proxy = await TcpProxy.before(redis.port);
-    monitor = await createClient({ url: redis.url }).connect();
+    monitor = await connect();
     await monitor.monitor(line => lines.push(String(line)));
   });
   afterEach(async () => {
