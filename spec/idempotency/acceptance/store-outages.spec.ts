@@ -39,7 +39,7 @@ describe.each<[string, () => Promise<RedisServer | PostgresServer>]>([
   beforeEach(async () => {
     store = await open();
     service = new BookingService();
-    const options = { storeTimeout: STORE_TIMEOUT, leaseDuration: 1_000 };
+    const options = { storeTimeout: STORE_TIMEOUT };
     const start = () => service.start({ STORE_URL: store.url }, options);
     processes = await Promise.all([start(), start()]);
     before = await book(processes[0], 'before');
