@@ -42,7 +42,7 @@ const long = [
   'spec/processes/demo-app.spec.ts',
   'spec/processes/demo-document.spec.ts',
   'spec/processes/redis-faults.spec.ts',
-  'spec/binding/types/scalar-long-texts.spec.ts',
+  'spec/binding/acceptance/long-texts.spec.ts',
   'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
   'spec/idempotency/acceptance/behind-middlewares.spec.ts',
