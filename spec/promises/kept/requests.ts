@@ -167,7 +167,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A required claim that is an empty array is missing.',
-    spec: 'spec/binding/sources/order-caller.spec.ts',
+    spec: 'spec/binding/acceptance/claims-and-headers.spec.ts',
     title: 'a claim that is an empty array is missing, and no value that the client sends replaces it',
     mutant: {
       file: 'lib/binding/sources/order.ts',
@@ -177,7 +177,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A missing permission is 400, and listed.',
-    spec: 'spec/binding/acceptance/claims-and-permissions.spec.ts',
+    spec: 'spec/binding/acceptance/permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
       file: 'lib/binding/sources/order.ts',
@@ -187,7 +187,7 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A signed cookie is what cookie-parser has verified, and comes from nowhere else.',
-    spec: 'spec/binding/acceptance/headers-and-cookies.spec.ts',
+    spec: 'spec/binding/acceptance/cookies.spec.ts',
     title: 'is missing, and comes from nowhere else',
     mutant: {
       file: 'lib/binding/sources/order.ts',
