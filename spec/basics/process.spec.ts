@@ -34,7 +34,7 @@ describe('the memory that a process may use', () => {
 
 /** Prints the bounds of what takes memory. */
 const printBounds = `
-  const { held } = require('./dist/body/stream/holding.js');
+  const { held } = require('./dist/body/kept-bytes.js');
   const { LONGEST_KEPT, MAX_BYTES } = require('./dist/idempotency/stores/memory-responses.js');
   const { memoryLeases } = require('bindonce');
   setImmediate(() => {

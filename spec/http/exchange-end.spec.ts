@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { bindRequest, dto, file, idempotency, string } from '../../lib';
 import { clientSignal } from '../../lib/binding/bind-request';
-import { held } from '../../lib/body/stream/holding';
+import { held } from '../../lib/body/kept-bytes';
 import { isExchangeOver, onExchangeEnd } from '../../lib/http/exchange-end';
 import { listen } from '../support/listen';
 import { signal } from '../support/signal';

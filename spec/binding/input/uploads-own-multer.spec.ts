@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler } from 'express';
 import multer from 'multer';
 import { rmSync } from 'node:fs';
 import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../../lib';
-import { held } from '../../../lib/body/stream/holding';
+import { held } from '../../../lib/body/kept-bytes';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
 import { ask, type Sent } from '../../support/ask';

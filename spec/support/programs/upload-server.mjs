@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { bindRequest, dto, file, idempotency, list, optional, string } from 'bindonce';
 import express from 'express';
-import { held } from '../../../dist/body/stream/holding.js';
+import { held } from '../../../dist/body/kept-bytes.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');

@@ -1,0 +1,134 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ProblemBody } from '../../lib';
+import { multipart } from '../support/multipart';
+import { send, type WireResponse } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
+import { SmallDisk } from '../support/small-disk';
+
+const script = join(__dirname, '../support/programs/upload-server.mjs');
+const form = multipart(
+  [
+    { name: 'title', value: 't' },
+    { name: 'photos', filename: 'a.png', value: 'small' },
+    { name: 'photos', filename: 'b.png', value: Buffer.alloc(6_000_000, 'x') },
+  ],
+  'b1',
+);
+const post = (url: string, path: string, framing: Record<string, string>): Promise<WireResponse> =>
+  send(`${url}${path}`, {
+    // Node resets a connection that is not kept alive when it has answered, also while the client sends.
+    headers: { Connection: 'keep-alive', 'Idempotency-Key': String(Math.random()), ...form.headers, ...framing },
+    body: form.body,
+  });
+
+/** A disk on which the form does not fit, and how it is taken away. */
+interface Disk {
+  readonly path: string;
+  readonly shell?: string;
+  readonly remove: () => void;
+}
+
+const folder = (): Disk => {
+  const path = mkdtempSync(join(tmpdir(), 'bindonce-spec-'));
+  return {
+    path,
+    remove: () => {
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+};
+const full = (): Disk => {
+  const disk = SmallDisk.mount(3);
+  return disk
+    ? {
+        path: disk.path,
+        remove: () => {
+          disk.unmount();
+        },
+      }
+    : limited();
+};
+/** Files have at most 2,000 blocks of 512 bytes. */
+const limited = (): Disk => ({ ...folder(), shell: 'ulimit -f 2000' });
+const missing = (): Disk => {
+  const disk = folder();
+  return { ...disk, path: join(disk.path, 'missing') };
+};
+
+describe('a disk that is full', () => {
+  let disk: Disk;
+  let server: NodeProcess;
+  beforeAll(async () => {
+    disk = full();
+    server = await NodeProcess.start(script, { TMPDIR: disk.path, DIRECTORY: disk.path }, disk.shell);
+  });
+  afterAll(async () => {
+    await server.kill();
+    disk.remove();
+  });
+
+  it.each([
+    ['a body is spooled by idempotency()', '/guarded', {}],
+    ['files are uploaded to disk in chunks', '/disk', { 'Transfer-Encoding': 'chunked' }],
+  ])('is a problem where %s; nothing is left, and the server goes on', async (_what, path, framing) => {
+    for (let round = 0; round < 3; round++) {
+      const answer = await post(server.url, path, framing);
+      const problem = JSON.parse(answer.text) as ProblemBody;
+      expect([answer.status, problem.status, problem.type]).toEqual([507, 507, 'urn:bindonce:storage-full']);
+    }
+    let state = { open: [''], held: -1 };
+    while (state.open.length > 0 || readdirSync(disk.path).length > 0) {
+      await pause(5);
+      state = JSON.parse((await send(`${server.url}/state`, { method: 'GET' })).text) as typeof state;
+    }
+    expect(state.held).toBe(0);
+    expect(server.output).toEqual([expect.stringContaining('listening')]);
+  });
+});
+
+describe('a temporary folder', () => {
+  const closed = (): Disk => {
+    const disk = folder();
+    chmodSync(disk.path, 0o500);
+    // Root may write everywhere, but not where the system makes the files.
+    return process.getuid?.() === 0 ? { ...disk, path: '/proc/self' } : disk;
+  };
+  const rows: [string, () => Disk, string][] = [
+    ['is missing', missing, 'ENOENT'],
+    ['may not be written to', closed, process.getuid?.() === 0 ? 'ENOENT' : 'EACCES'],
+  ];
+
+  const unavailable = async (server: NodeProcess, path: string): Promise<void> => {
+    const answer = await post(server.url, path, {});
+    expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([
+      503,
+      '10',
+      'urn:bindonce:storage-unavailable',
+    ]);
+  };
+  const warningOf = (path: string, code: string): string =>
+    `[BINDONCE_TEMPORARY_FOLDER] Warning: bindonce: no temporary file can be made in ${JSON.stringify(path)} (${code}: `;
+
+  it.each(rows)(
+    'that %s is a 503 with Retry-After and one warning, and the server goes on',
+    async (_title, make, code) => {
+      const disk = make();
+      const server = await NodeProcess.start(script, { TMPDIR: disk.path, DIRECTORY: tmpdir() });
+      for (let round = 0; round < 3; round++) {
+        await unavailable(server, '/guarded');
+        await server.printed(/BINDONCE_TEMPORARY_FOLDER/);
+      }
+      const warnings = server.output.filter(line => line.includes('Warning: '));
+      expect(warnings).toEqual([expect.stringContaining(warningOf(disk.path, code))]);
+      expect(warnings[0]).toContain(
+        ', so requests with a long body, or with files to store on disk, get 503. ' +
+          'Let this process write there, or name another folder: TMPDIR (on Windows, TEMP), or uploads.directory.',
+      );
+      await server.kill();
+      disk.remove();
+    },
+  );
+});
