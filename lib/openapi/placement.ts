@@ -44,7 +44,7 @@ interface Facts {
  */
 export function placesOf(operation: Operation, from: SchemasFrom): Place[][] {
   const { plan, options } = operation.endpoint ?? {};
-  const whole = plan?.wholeBody?.member.property;
+  const whole = plan?.wholeBody?.property;
   const all = [...(plan?.sourcesOf ?? [])].flatMap(([property, sources]) => (property === whole ? [] : [sources]));
   const takesForm = options?.allowMultipart === true;
   const isWhole = plan?.wholeBody !== undefined || (takesForm && all.some(sources => sources.get('form')?.isRoot));

@@ -116,20 +116,20 @@ function requestBodyOf(
   // Empty for `dto({ … })` itself.
   const name = isSchema(Dto) ? '' : classNameOf(Dto).replace(/^Dto$/, '');
   const { wholeBody, sourceProperties } = plan ?? {};
-  const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
+  const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody);
   const isNeeded = values.some(([first]) => first?.required);
   const contents: Record<string, object> = {};
   // A body that is one value as a whole has a place for no other.
-  if (wholeBody?.kind === 'json' && !isNeeded)
-    contents['application/json'] = { schema: from('json').of(wholeBody.member.codec) };
+  if (wholeBody && !plan?.body.text && !isNeeded)
+    contents['application/json'] = { schema: from('json').of(wholeBody.codec) };
   // A text has at most as many characters as bytes.
-  if (wholeBody?.kind === 'text' && !isNeeded)
+  if (plan?.body.text && !isNeeded)
     contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
   const isClosed = options.unknownNames === 'refuse' && { additionalProperties: false };
   if (fits(values, 'json'))
     contents['application/json'] = { schema: components.named(name, { ...objectOf(values, 'json'), ...isClosed }) };
   // A form cannot hold the JSON that another property requires.
-  if (options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent)) {
+  if (options.allowMultipart && fits(values, 'form') && !(isWholeSent && !plan?.body.text)) {
     const schema = components.named(name && `${name}Form`, objectOf(values, 'form'));
     const form = { schema, encoding: encodingOf(values) };
     contents['multipart/form-data'] = form;

@@ -139,9 +139,9 @@ describe('an operation that may have run keeps its key', () => {
     // A gateway may say so, behind which it has run.
     ...[500, 501, 507].map((status): [boolean, Said] => [true, [status]]),
     // Nothing has run, or the answer tells what has.
-    ...[[[401]], [[404]], [[431]], [[429], [401]], [[503], [400]], [[503], [422]]].map((said): [boolean, ...Said[]] => [
+    ...[[401], [404], [431], [429, 401], [503, 400], [503, 422]].map((said): [boolean, ...Said[]] => [
       false,
-      ...(said as Said[]),
+      ...said.map((status): Said => [status]),
     ]),
     [false, problem(400, 'urn:bindonce:key-malformed')],
   ])('%s: after %j %j', async (isKept, ...said) => {
