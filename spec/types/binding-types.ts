@@ -174,16 +174,12 @@ export class Wrong {
   @field(schemas.maybe) maybe!: string;
   // @ts-expect-error -- a nullable schema may be null
   @field(schemas.none) none!: number;
-  // @ts-expect-error -- a list has items of the schema
-  @field(list(schemas.arktype)) items!: { sku: number }[];
   // @ts-expect-error -- a page has no such property
   @fromQuery(Page) page!: { number: number };
   // @ts-expect-error -- a query makes one object
   @fromQuery(Page) pages!: Page[];
   // @ts-expect-error -- a quantity is a number
   @fromForm(schemas.zod) form!: { sku: string; quantity: string };
-  // @ts-expect-error -- a header that is not required may be undefined
-  @fromHeader(schemas.range, { required: false }) header!: number;
   // @ts-expect-error -- the body is a list
   @fromBody(list(schemas.zod)) body!: Infer<typeof schemas.zod>;
 }
