@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http';
 import { serialize } from 'cookie';
 import type { Request, Response } from 'express';
 import { bytesIn } from '../basics/bytes';
@@ -74,7 +75,7 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
     const endpoint = byDto.get(Dto) ?? endpointFor(Dto, all(), 'bind');
     known.set(options, byDto.set(Dto, endpoint));
     const req = requestWith(sent) as Request;
-    const context = new BinderContext(req, {} as Response, endpoint, bodyOf(sent, endpoint));
+    const context = new BinderContext(req, new ServerResponse(req) as Response, endpoint, bodyOf(sent, endpoint));
     return (await dtoOf(endpoint, context, new AbortController().signal)) as Infer<D>;
   };
 }
