@@ -3,7 +3,7 @@ import { makeBindRequest } from './binding/bind-request';
 import { namingErrors } from './binding/declaration/declarations';
 import type { BindHandler } from './binding/express-types';
 import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOptions } from './binding/options';
-import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
+import { makeSerializerContext, type serializerContext } from './binding/responses/json';
 import { assertType, type AnyType, type Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue, type ValueReaders } from './binding/single-value';
 import type { CallersOn } from './idempotency/identity/caller';

@@ -23,7 +23,7 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [4_320, 46, ['idempotency']],
   body: [875, 12, ['body']],
-  binding: [4_300, 41, ['binding']],
+  binding: [4_210, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
   cli: [318, 5, ['cli']],
