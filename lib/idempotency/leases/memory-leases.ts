@@ -59,10 +59,12 @@ class MemoryLeases extends RecordLeases implements LeaseStore {
 
   async list(query: RunQuery): Promise<RunPage> {
     const page = new PageInAnyOrder(query);
-    let looked = 0;
-    for (const [key, lease] of this.leases) {
-      if (lease.about && this.isLive(key, lease)) page.add(recordOf(key, lease), lease.about);
-      if (++looked % LISTED_AT_ONCE > 0) continue;
+    // From the newest on, about: once a page is full, older runs are passed over.
+    for (const [index, key] of [...this.leases.keys()].reverse().entries()) {
+      const lease = this.leases.get(key);
+      if (lease?.about && lease.about.created >= page.oldest && this.isLive(key, lease))
+        page.add(recordOf(key, lease), lease.about);
+      if (index % LISTED_AT_ONCE < LISTED_AT_ONCE - 1) continue;
       page.sort();
       await nextTurn();
     }
