@@ -12,12 +12,12 @@ import {
   isMapLike,
   namespaceOf,
   refuseIgnoredAddress,
+  responsesIn,
   type KeyvLike,
 } from '../stores/keyv-like';
 import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../stores/memory-responses';
 import { redisLeasesFor } from '../stores/redis/leases';
-import { responsesIn, type ResponseStore } from '../stores/responses';
-import type { Store } from '../stores/store';
+import type { ResponseStore, Store } from '../stores/store';
 import type { CallerOptions, CallersOn } from '../identity/caller';
 import { idempotencyRules, type IdempotencyOptions } from './options';
 import { telemetryOf, type Telemetry } from './telemetry';

@@ -28,8 +28,8 @@ export const running: readonly KeptPromise[] = [
     title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/stores/postgres/statements.ts',
-      find: 'AND (${isFree} OR r.token = $2::text AND NOT r.done)',
-      replace: 'AND ($2::text IS NOT NULL AND ${isFree} OR NOT r.done)',
+      find: '`${isFree} OR ${isOwn} AND NOT r.done`',
+      replace: '`${isFree} OR $2::text IS NOT NULL AND NOT r.done`',
     },
   },
   {
@@ -309,10 +309,10 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A Redis client that mixes up its answers shows no response of another request.',
-    spec: 'spec/idempotency/stores/responses.spec.ts',
+    spec: 'spec/idempotency/stores/keyv-like-responses.spec.ts',
     title: 'that is of another key gets 503',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/store.ts',
       find: 'if (own !== key)',
       replace: 'if (own === undefined)',
     },
@@ -330,10 +330,10 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: '100 waiters on a response of 5 MB on Redis cost one read, and no one a 503.',
-    spec: 'spec/idempotency/stores/responses.spec.ts',
+    spec: 'spec/idempotency/stores/keyv-like-responses.spec.ts',
     title: 'cost one read of Redis',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/store.ts',
       find: '    if (pending && now - pending.at < ms / 2) return pending.result;\n',
       replace: '',
     },
@@ -405,7 +405,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/stores/keyv-like.spec.ts',
     title: 'is refused where Keyv 6 names responses otherwise than Keyv 5',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/keyv-like.ts',
       find: '    if (this.client) refuseOtherNames(keyv);\n',
       replace: '',
     },
