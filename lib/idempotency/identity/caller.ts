@@ -122,13 +122,11 @@ function scopeText(own: unknown): string | undefined {
 class Unreadable {
   constructor(readonly error: unknown) {}
 
-  [Symbol.toPrimitive](): never {
+  readonly toJSON = (): never => {
     throw this.error;
-  }
+  };
 
-  toJSON(): never {
-    throw this.error;
-  }
+  readonly [Symbol.toPrimitive] = this.toJSON;
 }
 
 function orUnreadable(make: () => string | undefined): string | undefined {
@@ -151,18 +149,14 @@ const REALMS = [
  * @throws Error when a caller cannot be told apart from others.
  */
 function textOfCallers(req: IncomingMessage, callersOn: CallersOn | undefined): string | undefined {
-  const present: [place: string, parts: readonly Part[]][] = [];
-  const add = (place: string, caller: unknown): void => {
-    const parts = callerParts(caller, place);
-    if (parts.length > 0) present.push([place, parts]);
-  };
-  if (callersOn) add('the caller of `claims`', callersOn(req as Request));
-  else {
-    const { auth, user } = req as { auth?: unknown; user?: unknown };
-    // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
-    add('req.auth', authOf(req) ?? (typeof auth === 'function' ? undefined : auth));
-    add('req.user', user);
-  }
+  const { auth, user } = req as { auth?: unknown; user?: unknown };
+  const callers = callersOn
+    ? { 'the caller of `claims`': callersOn(req as Request) }
+    : // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
+      { 'req.auth': authOf(req) ?? (typeof auth === 'function' ? undefined : auth), 'req.user': user };
+  const present = Object.entries(callers)
+    .map(([place, caller]) => [place, callerParts(caller, place)] as const)
+    .filter(([, parts]) => parts.length > 0);
   return present.length > 0 ? JSON.stringify(present) : undefined;
 }
 
