@@ -11,10 +11,9 @@ import {
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import { assertType, type AnyType, type Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue, type ValueReaders } from './binding/single-value';
-import type { CallersOn } from './idempotency/identity/caller';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options/options';
-import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';
+import { checkIdempotency, mergeIdempotency, type CallersOn } from './idempotency/options/resolved-options';
 import { checkOptions, fn, object, type Rule } from './options/check';
 import { snapshotOf } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';

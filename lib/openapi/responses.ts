@@ -6,7 +6,7 @@ import { BinderContext } from '../binding/input/binder-context';
 import { lookupOf } from '../binding/plan/plan';
 import { validationProblem } from '../binding/reading/failures';
 import { readMissing, type Endpoint } from '../binding/bind-request';
-import { IN_FLIGHT, REUSED } from '../idempotency/idempotency';
+import { REFUSALS } from '../idempotency/decide';
 import { keyMissing } from '../idempotency/identity/key';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
@@ -61,8 +61,8 @@ const retryAfter = {
 /** Makes a problem as a client of the operation gets it, by the same code; undefined for one without an example. */
 function exampleOf(code: ProblemCode, { guard, endpoint, route }: Operation): object | undefined {
   if (code === 'key-missing' && guard) return keyMissing(guard.headerName).toBody();
-  if (code === 'request-in-flight') return new Problem(code, IN_FLIGHT).toBody();
-  if (code === 'key-reused') return new Problem(code, REUSED).toBody();
+  if (code === 'request-in-flight') return new Problem(...REFUSALS.conflicted).toBody();
+  if (code === 'key-reused') return new Problem(...REFUSALS.reused).toBody();
   return code === 'validation-failed' && endpoint ? withoutOne(endpoint, route) : undefined;
 }
 

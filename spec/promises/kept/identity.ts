@@ -279,8 +279,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets 422 while the original runs and after it, never 409, and harms nothing',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "return isSame ? answer : { kind: 'reused', status: 422 };",
-      replace: "return isSame || answer.kind === 'running' ? answer : { kind: 'reused', status: 422 };",
+      find: "return isSame ? answer : { kind: 'reused' };",
+      replace: "return isSame || answer.kind === 'running' ? answer : { kind: 'reused' };",
     },
   },
   {
@@ -389,8 +389,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets its answer, which is never replayed',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending === 'record' || this.attempt.caller.hasAppeared()) return 'record';",
-      replace: "if (ending === 'record') return 'record';",
+      find: "if (this.exchange.callerHasAppeared()) return 'record';",
+      replace: '',
     },
   },
   {
