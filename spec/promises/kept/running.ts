@@ -14,8 +14,8 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'Of 20 or 200 concurrent duplicates in several processes on one Redis, exactly one runs.',
-    spec: 'spec/processes/run-once.spec.ts',
-    title: 'concurrent duplicates once and give all the same answer',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
       find: "if not held or isOwn and kind ~= 'd' then",
@@ -24,8 +24,8 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'Of 20 or 200 concurrent duplicates of two services on one PostgreSQL, exactly one runs.',
-    spec: 'spec/idempotency/acceptance/postgres.spec.ts',
-    title: 'concurrent duplicates once and give all the same answer',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/stores/postgres/statements.ts',
       find: 'AND (${isFree} OR r.token = $2::text AND NOT r.done)',
@@ -61,8 +61,8 @@ export const running: readonly KeptPromise[] = [
   {
     promise:
       'A key is handed on when the process that runs it is killed: when the lease has run out, and not long after.',
-    spec: 'spec/processes/run-once.spec.ts',
-    title: 'hand a key on when the process that runs it is killed',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'the process of a handler is killed',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
       find: "redis.call('SET', KEYS[1], value, 'PX', ms)",
@@ -72,8 +72,8 @@ export const running: readonly KeptPromise[] = [
   {
     promise:
       'Of an owner that is stopped past its lease and comes back, and the one that took over, one result is published.',
-    spec: 'spec/processes/run-once.spec.ts',
-    title: 'publish one result when an owner is stopped',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'a holder is stopped past its lease and resumed after a takeover',
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
       find: ": held.kind === 'done' && held.token === id.token",
@@ -83,7 +83,7 @@ export const running: readonly KeptPromise[] = [
   {
     promise: 'A late release of an owner that was overtaken has no effect.',
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
-    title: 'its late release has no effect',
+    title: 'a holder is stopped past its lease and resumed after a takeover',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
       find: 'return isOwn and finish(false) or 0',
@@ -103,8 +103,8 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A handler learns from its signal that the lease is lost.',
-    spec: 'spec/processes/run-once.spec.ts',
-    title: 'tell a handler through its signal that the lease is lost',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'its signal says so',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
       find: '    this.guard.endLease(LOST);\n',
@@ -151,7 +151,7 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A process that stands still for longer than a lease in memory loses none: each request runs once.',
-    spec: 'spec/processes/stall.spec.ts',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'runs each request once: nobody else could have taken over',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
@@ -269,7 +269,7 @@ export const running: readonly KeptPromise[] = [
   {
     promise:
       'A real Redis that is down is a 503 with Retry-After in time, runs nothing, and works again when it is back.',
-    spec: 'spec/processes/redis-faults.spec.ts',
+    spec: 'spec/idempotency/acceptance/store-outages.spec.ts',
     title: 'while it is down, runs nothing, and works again when it is back',
     mutant: {
       file: 'lib/idempotency/decide.ts',
@@ -279,8 +279,8 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A lease that the store grants late, after its request was refused, is given back.',
-    spec: 'spec/idempotency/acceptance/postgres.spec.ts',
-    title: 'give back what it acquires late',
+    spec: 'spec/idempotency/acceptance/store-outages.spec.ts',
+    title: 'gives back what it acquires late',
     mutant: {
       file: 'lib/idempotency/store-calls/timed-stores.ts',
       find: 'const releaseAgain = this.releaseQuietly.bind(this, run);',
