@@ -7,7 +7,7 @@ import { decide } from './decide';
 import { Exchange, refusal, type Outcome } from './run/exchange';
 import { letThrough, mark } from './mounted';
 import type { IdempotencyOptions } from './options/options';
-import { StoreKeys, type Keys } from './operate/keys';
+import { keysIn, type Keys } from './operate/keys';
 import { resolveOptions, type CallersOn, type ResolvedOptions } from './options/resolved-options';
 import { runAndRecord } from './run/run';
 import { TimedStores } from './store-calls/timed-stores';
@@ -16,23 +16,8 @@ import { TimedStores } from './store-calls/timed-stores';
 export const guards = new Descriptions<ResolvedOptions>('idempotency');
 
 /** Express middleware; see {@link idempotency}. */
-export interface IdempotencyMiddleware {
+export interface IdempotencyMiddleware extends Pick<Keys, 'purge' | 'resolve'> {
   (req: IncomingMessage, res: ServerResponse, next: Next): void;
-  /**
-   * Removes what is kept of a run, the response and its record: the next request with this `req.idempotency.cacheKey`
-   * runs the handler. A request that is running is left alone.
-   * @returns whether a run was recorded.
-   * @throws TypeError for a key that is not text; an Error whose `code` is `'store-unavailable'` if the store fails, or
-   * does not answer within `storeTimeout`.
-   */
-  purge(cacheKey: string): Promise<boolean>;
-  /**
-   * Says of a run whose process has died without a record (`whenOwnerDies: 'refuse'`) whether it `'ran'`: then its
-   * duplicates get 409 `response-unavailable` for `cacheDuration`; or `'did-not-run'`: then the next attempt runs.
-   * @returns whether there was such a run.
-   * @throws TypeError for a key that is not text, or another outcome; else as `purge` does.
-   */
-  resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean>;
   /** The runs in the store, for operators. */
   readonly keys: Keys;
 }
@@ -62,10 +47,11 @@ export function makeIdempotency(
       refuse(error, req, res, next, answering);
     });
   };
+  const keys = keysIn(options, stores);
   return Object.assign(guards.as(options, middleware), {
-    purge: stores.purge.bind(stores),
-    resolve: stores.resolve.bind(stores),
-    keys: new StoreKeys(options, stores),
+    purge: keys.purge.bind(keys),
+    resolve: keys.resolve.bind(keys),
+    keys,
   });
 }
 

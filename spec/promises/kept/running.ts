@@ -197,7 +197,7 @@ export const running: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
       find: '        const held = await stores.acquireAgain(id);\n',
-      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<TimedStores['acquireAgain']>>;\n",
+      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<typeof stores.acquireAgain>>;\n",
     },
   },
   {
