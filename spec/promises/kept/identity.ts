@@ -149,7 +149,7 @@ export const identity: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/identity/canonical.ts',
       find: 'return `${value.length}"${value}`;',
-      replace: 'return value;',
+      replace: "return '';",
     },
   },
   {
