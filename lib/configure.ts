@@ -6,10 +6,9 @@ import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOpti
 import { makeSerializerContext, type serializerContext } from './binding/responses/json';
 import { assertType, type AnyType, type Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue, type ValueReaders } from './binding/single-value';
-import type { CallersOn } from './idempotency/identity/caller';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options/options';
-import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';
+import { checkIdempotency, mergeIdempotency, type CallersOn } from './idempotency/options/resolved-options';
 import { checkOptions, fn, object, type Rule } from './options/check';
 import { snapshotOf } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';

@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_220, 45, ['idempotency']],
+  idempotency: [4_110, 45, ['idempotency']],
   body: [875, 12, ['body']],
   binding: [4_210, 40, ['binding']],
   openapi: [985, 11, ['openapi']],

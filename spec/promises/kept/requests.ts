@@ -49,8 +49,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'has left > is another request',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'return files.length === 0 ? parts :',
-      replace: 'return files.length < 99 ? parts :',
+      find: 'received.files.length > 0 ?',
+      replace: 'received.files.length > 99 ?',
     },
   },
   {

@@ -197,7 +197,7 @@ export const running: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
       find: '        const held = await stores.acquireAgain(id);\n',
-      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<TimedStores['acquireAgain']>>;\n",
+      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<typeof stores.acquireAgain>>;\n",
     },
   },
   {
@@ -232,8 +232,8 @@ export const running: readonly KeptPromise[] = [
     title: 'a bounded 503, on a connection that goes on; nothing runs twice',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "waited || options.whenStoreFails === 'reject'",
-      replace: 'waited',
+      find: "!waited && options.whenStoreFails === 'run'",
+      replace: '!waited',
     },
   },
   {
@@ -242,8 +242,8 @@ export const running: readonly KeptPromise[] = [
     title: 'at acquire, and so configured: it runs, within the bound',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "waited || options.whenStoreFails === 'reject'",
-      replace: 'waited || options.storeTimeout > 0',
+      find: "!waited && options.whenStoreFails === 'run'",
+      replace: '!waited && options.storeTimeout < 0',
     },
   },
   {
@@ -272,9 +272,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/store-outages.spec.ts',
     title: 'while it is down, runs nothing, and works again when it is back',
     mutant: {
-      file: 'lib/idempotency/idempotency.ts',
-      find: "{ headers: { 'Retry-After': '1' }, cause: outcome.error }",
-      replace: '{ cause: outcome.error }',
+      file: 'lib/idempotency/decide.ts',
+      find: "{ headers: { 'Retry-After': '1' }, cause: error }",
+      replace: '{ cause: error }',
     },
   },
   {
@@ -353,9 +353,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/decide.spec.ts',
     title: 'gets a 409 at once, with Retry-After, when whenInFlight is reject',
     mutant: {
-      file: 'lib/idempotency/idempotency.ts',
-      find: "headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) },",
-      replace: '',
+      file: 'lib/idempotency/decide.ts',
+      find: "refused('conflicted', { 'Retry-After': wholeSeconds(answer.msLeft) })",
+      replace: "refused('conflicted')",
     },
   },
   {
