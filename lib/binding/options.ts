@@ -9,7 +9,7 @@ import { uploadReader, type UploadOptions } from './input/uploads';
 import { FIELD_SOURCES } from './plan/source-properties';
 import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
-import type { SerializerContext } from './responses/serializer-context';
+import type { SerializerContext } from './responses/json';
 import type { AnyType } from './types/property-type';
 import { mergeOptions, responsesRule, serializerRules } from './types/serializer-options';
 import type { ResponseTypes, SerializerOptions } from './types/serializer-options';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { isDto } from '../binding/declaration/declarations';
-import { serializerContext } from '../binding/responses/serializer-context';
+import { serializerContext } from '../binding/responses/json';
 import { CommandError, importModule, parsedArguments, writeOrCheck } from './command';
 
 export const usage = `Usage: bindonce generate <module>... [-o <file>] [options]

@@ -6,7 +6,7 @@ import { BinderContext } from '../binding/input/binder-context';
 import { lookupOf } from '../binding/plan/plan';
 import { validationProblem } from '../binding/reading/failures';
 import { readMissing } from '../binding/bind-request';
-import { IN_FLIGHT, REUSED } from '../idempotency/idempotency';
+import { REFUSALS } from '../idempotency/decide';
 import { keyMissing } from '../idempotency/identity/key';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
@@ -62,8 +62,8 @@ const retryAfter = {
 function exampleOf(code: ProblemCode, operation: Operation): object | undefined {
   const { guard } = operation;
   if (code === 'key-missing' && guard) return keyMissing(guard.headerName).toBody();
-  if (code === 'request-in-flight') return new Problem(code, IN_FLIGHT).toBody();
-  if (code === 'key-reused') return new Problem(code, REUSED).toBody();
+  if (code === 'request-in-flight') return new Problem(...REFUSALS.conflicted).toBody();
+  if (code === 'key-reused') return new Problem(...REFUSALS.reused).toBody();
   return code === 'validation-failed' ? withoutOne(operation) : undefined;
 }
 

@@ -21,9 +21,9 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_320, 46, ['idempotency']],
-  body: [875, 12, ['body']],
-  binding: [4_400, 41, ['binding']],
+  idempotency: [4_110, 45, ['idempotency']],
+  body: [766, 8, ['body']],
+  binding: [4_210, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
   cli: [318, 5, ['cli']],

@@ -83,7 +83,10 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
         ...{ storage, parts, take, fieldsBytes: limits.bodyBytes, fileFilter: own.fileFilter },
         limits: stricter(limits, (typeof own.limits === 'function' ? own.limits(req) : own.limits) ?? {}),
       });
-      if (directory === undefined) onRefusal(req, () => removeFrom(storage, req as Request, form.files));
+      if (directory === undefined) {
+        const remove = promisify(storage._removeFile.bind(storage));
+        onRefusal(req, () => Promise.allSettled(form.files.map(file => remove(req as Request, file))));
+      }
       return form;
     } catch (error) {
       // Errors of the file system name the system call that has failed.
@@ -139,10 +142,6 @@ const isMemoryStorage = (storage: multer.StorageEngine): boolean =>
 
 const isMulter = (uploads: UploadOptions | Multer): uploads is Multer =>
   typeof (uploads as Partial<Multer>).any === 'function';
-
-/** Removes files from a storage of the application, which may fail at that. */
-const removeFrom = (storage: multer.StorageEngine, req: Request, files: Form['files']): Promise<unknown> =>
-  Promise.allSettled(files.map(file => promisify(storage._removeFile.bind(storage))(req, file)));
 
 /**
  * Makes the storage of one form: a folder that only the user of this process can open. It is removed when the request

@@ -2,16 +2,18 @@ import type { ParseResult } from './property-type';
 import type { RuledType } from './rules';
 import { scalar } from './scalar';
 
-/** All dashes or none. */
-const GUID = /^([\da-f]{8})(-?)([\da-f]{4})\2([\da-f]{4})\2([\da-f]{4})\2([\da-f]{12})$/i;
+const GUID = /^(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 
 /** A GUID, with or without dashes, braces or parentheses; as lower-case text with dashes. */
 export const guid: RuledType<string> = scalar('guid', {
   described: 'a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301',
   text(text) {
-    const bare = text.trim().replace(/^\{(.*)\}$|^\((.*)\)$/, '$1$2');
-    const [, first, , ...others] = GUID.exec(bare) ?? [];
-    return first && [first, ...others].join('-').toLowerCase();
+    const bare = text
+      .trim()
+      .toLowerCase()
+      .replace(/^\{(.*)\}$|^\((.*)\)$/, '$1$2');
+    if (!GUID.test(bare)) return undefined;
+    return bare.length === 36 ? bare : bare.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   },
   schema: { type: 'string', format: 'uuid' },
 });

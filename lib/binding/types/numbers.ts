@@ -23,7 +23,8 @@ export interface NumberRules {
 }
 type Limit = number | bigint | string;
 
-const exactly = (value: unknown): BigNumber => (BigNumber.isBigNumber(value) ? value : new BigNumber(String(value)));
+const exactly = (value: unknown): BigNumber =>
+  BigNumber.isBigNumber(value) ? value : new BigNumber(value as BigNumber.Value);
 
 const aNumber: Allowed = {
   expects: 'a number, a bigint or the text of a number',

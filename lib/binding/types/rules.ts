@@ -1,5 +1,5 @@
 import BigNumber = require('bignumber.js');
-import { after, isPromise, type Awaitable } from '../../basics/awaitable';
+import { after, isPromise } from '../../basics/awaitable';
 import { checkOptions, describe, fn, positiveInteger, type Rule as Allowed } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { INVALID, type Location } from '../reading/location';
@@ -104,19 +104,17 @@ export function keepsRules(codec: RuledCodec, value: unknown, at: Location): unk
   if (!codec.rules || value === INVALID) return value;
   // Items whose schema or check is asynchronous are set when they are known.
   const items = codec.kind === 'list' ? (value as unknown[]) : [];
-  return after(known(items), () => keepsAll(codec, value, at));
+  return items.some(isPromise) ? Promise.all(items).then(() => keepsAll(codec, value, at)) : keepsAll(codec, value, at);
 }
-
-const known = (values: readonly unknown[]): Awaitable<readonly unknown[]> =>
-  values.some(isPromise) ? Promise.all(values) : values;
 
 function keepsAll({ kind, rules = [], checks = [] }: RuledCodec, value: unknown, at: Location): unknown {
   const broken = rules.filter(({ holds }) => !holds(value as never));
   for (const { says } of broken) at.failRule(kind === 'scalar' ? 'value' : kind, value, says);
   if (broken.length > 0) return INVALID;
   // Items that are invalid have been reported.
-  if (kind === 'list' && at.isInvalid) return value;
-  return after(known(checks.map((check): unknown => check(value as never))), answers => {
+  if (checks.length === 0 || (kind === 'list' && at.isInvalid)) return value;
+  const asked = checks.map((check): unknown => check(value as never));
+  return after<readonly unknown[], unknown>(asked.some(isPromise) ? Promise.all(asked) : asked, answers => {
     const reasons = answers.filter(answer => answer !== true);
     for (const says of reasons) {
       if (typeof says !== 'string')

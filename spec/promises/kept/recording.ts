@@ -115,8 +115,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'the request is never run again, and each duplicate gets an answer that says why',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending === 'record' || this.attempt.caller.hasAppeared()) return 'record';",
-      replace: "if (ending === 'record') return 'nothing';",
+      find: "if (ending === 'nothing' || ending === 'record') return ending;",
+      replace: "if (ending === 'nothing' || ending === 'record') return 'nothing';",
     },
   },
   {
@@ -125,8 +125,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'share the failure of the first',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending === 'nothing') return ending;",
-      replace: "if (ending === 'nothing' || (ending !== 'record' && ending.status >= 500)) return 'nothing';",
+      find: '    return this.judge(ending);',
+      replace: "    return ending.status >= 500 ? 'nothing' : this.judge(ending);",
     },
   },
   {
@@ -188,7 +188,7 @@ export const recording: readonly KeptPromise[] = [
       file: 'lib/idempotency/run/run.ts',
       find: '      if (!isOurs) this.lose();\n',
       replace:
-        '      if (exchange.req.socket.readableEnded) await exchange.stores.release(this.attempt);\n      if (!isOurs) this.lose();\n',
+        '      if (exchange.req.socket.readableEnded) await exchange.stores.release(exchange);\n      if (!isOurs) this.lose();\n',
     },
   },
   {
@@ -198,7 +198,7 @@ export const recording: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/idempotency.ts',
       find: 'const tooLate = exchange.outcomeIfUnanswerable();',
-      replace: 'const tooLate = attempt.asked > 0 ? undefined : exchange.outcomeIfUnanswerable();',
+      replace: 'const tooLate = exchange.asked > 0 ? undefined : exchange.outcomeIfUnanswerable();',
     },
   },
   {
@@ -230,8 +230,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'and that never ends has run, > leaseDuration after it has written last',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "if (!response) return { kind: 'unavailable', status: 409 };",
-      replace: "if (!response) return { kind: 'conflicted', status: 409, msLeft: 1 };",
+      find: "if (!response) return refused('unavailable');",
+      replace: "if (!response) return refused('conflicted');",
     },
   },
   {

@@ -39,8 +39,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'and of which nothing is left is an error that says what to do, never an empty body',
     mutant: {
       file: 'lib/body/receive.ts',
-      find: 'if (left) return within(left);',
-      replace: "return left ? within(left) : { kind: 'none' };",
+      find: 'if (left) return left;',
+      replace: "return left ?? { kind: 'none' };",
     },
   },
   {
@@ -49,8 +49,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'has left > is another request',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'return files.length === 0 ? parts :',
-      replace: 'return files.length < 99 ? parts :',
+      find: 'received.files.length > 0 ?',
+      replace: 'received.files.length > 99 ?',
     },
   },
   {
@@ -59,8 +59,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'is bound by bindRequest()',
     mutant: {
       file: 'lib/body/receive.ts',
-      find: 'if (known) return after(known, within);',
-      replace: "if (known) return { kind: 'none' };",
+      find: 'await ((req as Incoming)[RECEIVED] ?? firstReceived(req, res, limit));',
+      replace: "await ((req as Incoming)[RECEIVED] ? { kind: 'none' as const } : firstReceived(req, res, limit));",
     },
   },
   {

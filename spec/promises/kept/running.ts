@@ -28,8 +28,8 @@ export const running: readonly KeptPromise[] = [
     title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/stores/postgres/statements.ts',
-      find: 'AND (${isFree} OR r.token = $2::text AND NOT r.done)',
-      replace: 'AND ($2::text IS NOT NULL AND ${isFree} OR NOT r.done)',
+      find: '`${isFree} OR ${isOwn} AND NOT r.done`',
+      replace: '`${isFree} OR $2::text IS NOT NULL AND NOT r.done`',
     },
   },
   {
@@ -197,7 +197,7 @@ export const running: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
       find: '        const held = await stores.acquireAgain(id);\n',
-      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<TimedStores['acquireAgain']>>;\n",
+      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<typeof stores.acquireAgain>>;\n",
     },
   },
   {
@@ -232,8 +232,8 @@ export const running: readonly KeptPromise[] = [
     title: 'a bounded 503, on a connection that goes on; nothing runs twice',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "waited || options.whenStoreFails === 'reject'",
-      replace: 'waited',
+      find: "!waited && options.whenStoreFails === 'run'",
+      replace: '!waited',
     },
   },
   {
@@ -242,8 +242,8 @@ export const running: readonly KeptPromise[] = [
     title: 'at acquire, and so configured: it runs, within the bound',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "waited || options.whenStoreFails === 'reject'",
-      replace: 'waited || options.storeTimeout > 0',
+      find: "!waited && options.whenStoreFails === 'run'",
+      replace: '!waited && options.storeTimeout < 0',
     },
   },
   {
@@ -272,9 +272,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/store-outages.spec.ts',
     title: 'while it is down, runs nothing, and works again when it is back',
     mutant: {
-      file: 'lib/idempotency/idempotency.ts',
-      find: "{ headers: { 'Retry-After': '1' }, cause: outcome.error }",
-      replace: '{ cause: outcome.error }',
+      file: 'lib/idempotency/decide.ts',
+      find: "{ headers: { 'Retry-After': '1' }, cause: error }",
+      replace: '{ cause: error }',
     },
   },
   {
@@ -309,10 +309,10 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A Redis client that mixes up its answers shows no response of another request.',
-    spec: 'spec/idempotency/stores/responses.spec.ts',
+    spec: 'spec/idempotency/stores/keyv-like-responses.spec.ts',
     title: 'that is of another key gets 503',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/store.ts',
       find: 'if (own !== key)',
       replace: 'if (own === undefined)',
     },
@@ -330,10 +330,10 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: '100 waiters on a response of 5 MB on Redis cost one read, and no one a 503.',
-    spec: 'spec/idempotency/stores/responses.spec.ts',
+    spec: 'spec/idempotency/stores/keyv-like-responses.spec.ts',
     title: 'cost one read of Redis',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/store.ts',
       find: '    if (pending && now - pending.at < ms / 2) return pending.result;\n',
       replace: '',
     },
@@ -353,9 +353,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/decide.spec.ts',
     title: 'gets a 409 at once, with Retry-After, when whenInFlight is reject',
     mutant: {
-      file: 'lib/idempotency/idempotency.ts',
-      find: "headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) },",
-      replace: '',
+      file: 'lib/idempotency/decide.ts',
+      find: "refused('conflicted', { 'Retry-After': wholeSeconds(answer.msLeft) })",
+      replace: "refused('conflicted')",
     },
   },
   {
@@ -405,7 +405,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/stores/keyv-like.spec.ts',
     title: 'is refused where Keyv 6 names responses otherwise than Keyv 5',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/keyv-like.ts',
       find: '    if (this.client) refuseOtherNames(keyv);\n',
       replace: '',
     },
