@@ -41,7 +41,7 @@ const long = [
   'spec/body/stream/holding-limited.spec.ts',
   'spec/processes/demo-app.spec.ts',
   'spec/processes/demo-document.spec.ts',
-  'spec/binding/types/scalar-long-texts.spec.ts',
+  'spec/binding/acceptance/long-texts.spec.ts',
   'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',

@@ -16,10 +16,8 @@ async function isOneOperation(
 
 const form = (...entries: [string, string | Blob, string?][]): FormData => {
   const made = new FormData();
-  for (const [name, value, file] of entries)
-    if (typeof value === 'string') made.append(name, value);
-    else if (file === undefined) made.append(name, value);
-    else made.append(name, value, file);
+  for (const entry of entries.map(given => given.filter(one => one !== undefined)))
+    made.append(...(entry as [string, Blob, string]));
   return made;
 };
 /** A file that a user has chosen with its folder. */
@@ -72,42 +70,44 @@ describe('two requests without the name of an operation', () => {
   });
 });
 
-it.each<[string, () => IdempotentRequestInit['body'], string, RegExp]>([
-  ['text', () => 'ü', 'text/plain;charset=UTF-8', /^ü$/],
-  [
-    'parameters',
-    () => new URLSearchParams({ a: 'b c' }),
-    'application/x-www-form-urlencoded;charset=UTF-8',
-    /^a=b\+c$/,
-  ],
-  ['bytes', () => new TextEncoder().encode('abc').subarray(1), '', /^bc$/],
-  ['a Blob', () => new Blob(['a'], { type: 'a/b' }), 'a/b', /^a$/],
-  [
-    'a form',
-    () => form(['a', '1'], ['f', new Blob(['x']), 'n']),
-    'multipart/form-data; boundary=',
-    /name="a"\r\n\r\n1\r\n[^]*filename="n"[^]*\r\n\r\nx\r\n/,
-  ],
-])('every attempt sends the whole body, with its type: %s', async (_title, body, type, content) => {
-  const sent: (readonly [string, string])[] = [];
-  const collect = async (req: AsyncIterable<Buffer> & { headers: NodeJS.Dict<string | string[]> }): Promise<void> => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk);
-    sent.push([String(req.headers['content-type'] ?? ''), Buffer.concat(chunks).toString()]);
-  };
-  const { url } = await service(
-    [503, 503, 201].map(status => (req, res) => {
-      void collect(req).then(() => res.status(status).end());
-    }),
-  );
-  await client()(url, { method: 'POST', body: body() ?? null });
-  expect(sent).toHaveLength(3);
-  // With one boundary, too: a server may compare the bytes.
-  expect(new Set(sent.map(attempt => attempt.join())).size).toBe(1);
-  for (const [sentType, text] of sent) {
-    expect(sentType.startsWith(type)).toBe(true);
-    expect(text).toMatch(content);
-  }
+describe.each([
+  ['attempt', [503, 503]],
+  ['end of a redirect', [307, 308]],
+] as const)('every %s gets the whole body, with its type', (_which, statuses) => {
+  it.each<[string, () => IdempotentRequestInit['body'], string | undefined, RegExp]>([
+    ['text', () => 'ü: 1 €', 'text/plain;charset=UTF-8', /^ü: 1 €$/],
+    ['empty text', () => '', 'text/plain;charset=UTF-8', /^$/],
+    [
+      'parameters',
+      () => new URLSearchParams({ a: 'b c' }),
+      'application/x-www-form-urlencoded;charset=UTF-8',
+      /^a=b\+c$/,
+    ],
+    ['bytes', () => new TextEncoder().encode('abc').subarray(1), undefined, /^bc$/],
+    ['a Blob', () => new Blob(['a'], { type: 'a/b' }), 'a/b', /^a$/],
+    ['a Blob without a type', () => new Blob(['a']), undefined, /^a$/],
+    [
+      'a form',
+      () => form(['a', '1'], ['f', new Blob(['x']), 'n']),
+      'multipart/form-data; boundary=',
+      /name="a"\r\n\r\n1\r\n[^]*filename="n"[^]*\r\n\r\nx\r\n/,
+    ],
+  ])('%s', async (_title, body, type, content) => {
+    const sent: object[] = [];
+    const { url } = await service(
+      [...statuses, 201].map(status => (req, res) => {
+        void new Response(req as never).text().then(text => {
+          sent.push({ key: req.get('Idempotency-Key'), type: req.headers['content-type'], text });
+          res.status(status).location('/elsewhere').end();
+        });
+      }),
+    );
+    const { key } = await client()(url, { method: 'POST', body: body() ?? null });
+    const sentType = type === undefined ? undefined : (expect.stringContaining(type) as string);
+    expect(sent[0]).toEqual({ key, type: sentType, text: expect.stringMatching(content) as string });
+    // With one boundary, too: a server may compare the bytes.
+    expect(sent).toEqual([sent[0], sent[0], sent[0]]);
+  });
 });
 
 it('every attempt sends what the call was given, whatever becomes of it afterwards', async () => {

@@ -39,7 +39,7 @@ it("a date counts from the server's own, whatever the clock of the client says",
 
 it('a limit holds although the garbage is collected meanwhile, which Node 20 would take it for', () => {
   const program = `
-    const { within } = require('./dist/client/time.js');
+    const { within } = require('./dist/client/idempotent-fetch.js');
     const never = () => new Promise(() => {});
     within(200, new AbortController().signal, never).catch(error => {
       console.log(error.name);

@@ -62,3 +62,16 @@ export async function bind<D extends AnyType>(
   const problem = problemIn(response);
   return { status: response.status, response, dto, problem, errors: problem?.errors ?? [] };
 }
+
+/** What was bound, or its failures, each as `query n[1]: The value …`; of another refusal, its status. */
+export async function outcome(Dto: AnyType, sent?: Sent, options?: EndpointOptions): Promise<unknown> {
+  const { status, dto, problem, errors } = await bind<AnyType>(Dto, sent, { ...urlEncoded, ...options });
+  if (problem?.errors) return errors.map(one => `${one.in} ${one.name}: ${one.detail}`);
+  return status === 200 ? dto : status;
+}
+
+/** The sources and names of all failures, in the order of the alphabet. */
+export async function failures(Dto: AnyType, sent?: Sent, options?: EndpointOptions): Promise<string[]> {
+  const { errors } = await bind<AnyType>(Dto, sent, { ...urlEncoded, ...options });
+  return errors.map(one => `${one.in} ${one.name}`).sort();
+}

@@ -23,12 +23,10 @@ import {
   optional,
   queryParam,
   queryValue,
-  RequestBinder,
   routeValue,
   serializerContext,
   string,
   valueParserFor,
-  type BinderContext,
   type BindHandler,
   type BindingOptions,
   type DtoClass,
@@ -88,22 +86,16 @@ class Schematic extends dto({
   bare: schemas.enumeration,
   maybe: schemas.maybe,
   loose: field(schemas.length, { required: false }),
-  initial: queryParam(schemas.range, { default: 1 }),
   body: fromBody(list(schemas.zod)),
   query: fromQuery(schemas.valibot),
-  form: fromForm(schemas.arktype),
   claim: fromClaim(schemas.range, { required: false }),
-  header: fromHeader(schemas.enumeration),
 }) {}
 holds<Equal<Schematic['bare'], 'a' | 'b'>>();
 holds<Equal<Schematic['maybe'], string | undefined>>();
 holds<Equal<Schematic['loose'], number | undefined>>();
-holds<Equal<Schematic['initial'], number>>();
 holds<Equal<Schematic['body'], { sku: string; quantity: number; tags: string[] }[]>>();
 holds<Equal<Schematic['query'], { sku: string; quantity: number; note?: string | undefined }>>();
-holds<Equal<Schematic['form'], { sku: string; quantity: number }>>();
 holds<Equal<Schematic['claim'], number | undefined>>();
-holds<Equal<Schematic['header'], 'a' | 'b'>>();
 
 /** As the whole dto. */
 export const whole = {
@@ -196,14 +188,11 @@ export class Wrong {
   @fromBody(list(schemas.zod)) body!: Infer<typeof schemas.zod>;
 }
 
-/** One value without a dto: it may be undefined where it is not required. */
+/** One value without a dto: it may be undefined where it is not required. (options-apart.ts has options of other kinds.) */
 const { routeValue: configuredRoute, queryValue: configuredQuery } = configure();
 export const values = (req: Request) => ({
   id: routeValue(req, 'id', guid),
-  page: queryValue(req, 'page', int, {}),
-  required: queryValue(req, 'page', int, { required: true }),
   loose: routeValue(req, 'id', long, { required: false }),
-  ids: queryValue(req, 'ids', list(int), { required: false }),
   schema: queryValue(req, 'letter', schemas.enumeration),
   maybe: queryValue(req, 'page', optional(int)),
   point: queryValue(req, 'page', Page),
@@ -216,10 +205,7 @@ export const values = (req: Request) => ({
 });
 type Values = ReturnType<typeof values>;
 holds<Equal<Values['id'], string>>();
-holds<Equal<Values['page'], number>>();
-holds<Equal<Values['required'], number>>();
 holds<Equal<Values['loose'], bigint | undefined>>();
-holds<Equal<Values['ids'], number[] | undefined>>();
 holds<Equal<Values['schema'], 'a' | 'b'>>();
 holds<Equal<Values['maybe'], number | undefined>>();
 holds<Equal<Values['point'], Page>>();
@@ -247,21 +233,6 @@ valueParserFor(int, text => Number(text));
 export const orders = serializerContext({ request: list(Page), responses: { 201: Page, 404: schemas.zod } });
 holds<Equal<ReturnType<typeof orders.read>, Promise<Page[]>>>();
 
-class PageBinder extends RequestBinder<Page> {
-  override async bind(context: BinderContext<Page>, signal: AbortSignal): Promise<Page> {
-    const page = await super.bind(context, signal);
-    holds<Equal<typeof page, Page>>();
-    return page;
-  }
-}
-export const options: BindingOptions = {
-  binder: new PageBinder(),
-  valueParsers: [parser],
-  converters: [converter],
-  responses: { 200: list(Page) },
-  propertyNamingPolicy: 'snake_case',
-  serializerContext: orders,
-};
 export const mistakes = (): BindingOptions[] => [
   // @ts-expect-error -- there is no policy of this name
   { propertyNamingPolicy: 'SNAKE_CASE' },

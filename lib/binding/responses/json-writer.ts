@@ -62,13 +62,11 @@ export function instanceCodecs(codecs: CodecTable, members: readonly CodecMember
 export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
   // Undeclared responses are those of an earlier middleware, or of Express.
   const [json, jsonp] = [res.json.bind(res), res.jsonp.bind(res)];
-  const { app } = res;
-  const status = (): number | string => res.statusCode;
   const codecFor = (value: unknown, others: readonly unknown[]): Codec | undefined => {
     if (others.some(one => one !== undefined))
       throw new TypeError('res.json() takes the value only; set the status first: res.status(201).json(value)');
     // Node sends a status that is text, too.
-    return codecs.get(Number(status())) ?? ofInstance?.(value);
+    return codecs.get(Number(String(res.statusCode))) ?? ofInstance?.(value);
   };
   res.jsonp = (value: unknown, ...others: unknown[]) => {
     const codec = codecFor(value, others);
@@ -78,11 +76,12 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
   res.json = (value: unknown, ...others: unknown[]) => {
     const codec = codecFor(value, others);
     if (!codec) return json(value);
-    const replacer = app.get('json replacer') as Parameters<typeof exactText>[2];
-    const text = exactText(written(codec, value), app.get('json spaces') as string | number | undefined, replacer);
+    const setting = (name: string): unknown => res.app.get(`json ${name}`);
+    const replacer = setting('replacer') as Parameters<typeof exactText>[2];
+    const text = exactText(written(codec, value), setting('spaces') as string | number | undefined, replacer);
     if (!res.get('Content-Type')) res.set('Content-Type', 'application/json');
     // For browsers that treat JSON as HTML.
     const escaped = (one: string): string => `\\u00${one.charCodeAt(0).toString(16)}`;
-    return res.send(app.get('json escape') ? text?.replace(/[<>&]/g, escaped) : text);
+    return res.send(setting('escape') ? text?.replace(/[<>&]/g, escaped) : text);
   };
 }

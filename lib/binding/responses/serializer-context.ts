@@ -1,19 +1,17 @@
 import { anything, checkOptions, describe } from '../../options/check';
-import { Problem } from '../../problems/problem';
+import { CodecTable, notNestableIn } from '../declaration/codec-table';
 import { namingErrors } from '../declaration/declarations';
+import { parsedJson } from '../input/body';
 import { Failures, validationProblem } from '../reading/failures';
-import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
 import { INVALID, Location } from '../reading/location';
-import { mergeSerializer, responsesRule, serializerRules } from '../types/serializer-options';
-import type { GeneratedContexts, SerializerOptions, SerializerTypes } from '../types/serializer-options';
-import { exactText } from '../types/write-value';
-import { needsExactNumbers, type Codec } from '../types/codec';
-import { readJson } from '../types/read-json';
-import { written } from '../types/write-value';
-import { CodecTable, notNestableIn } from '../declaration/codec-table';
+import { needsExactNumbers } from '../types/codec';
 import type { AnyType, Infer } from '../types/property-type';
-import { responseCodecs, type ResponseCodecs } from './json-writer';
+import { readJson } from '../types/read-json';
+import { mergeOptions, responsesRule, serializerRules } from '../types/serializer-options';
+import type { GeneratedContexts, SerializerOptions, SerializerTypes } from '../types/serializer-options';
+import { exactText, written } from '../types/write-value';
+import { responseCodecs } from './json-writer';
 
 /** The application's rules for the JSON that a context reads. */
 interface ReadingRules {
@@ -23,66 +21,20 @@ interface ReadingRules {
 }
 
 /** The JSON reader and writer of one endpoint, made by {@link serializerContext}. */
-export class SerializerContext<Q extends AnyType = AnyType> {
-  private readonly reader: Codec<Infer<Q>> | undefined;
-  private readonly written: ResponseCodecs;
-
-  constructor(
-    /** The types that it was made for, and its own options. */
-    readonly types: SerializerTypes<Q>,
-    /** The options that count where `types` has none: those of `configure()`. */
-    readonly defaults: SerializerOptions,
-    private readonly rules: ReadingRules,
-  ) {
-    const { request, responses = {} } = types;
-    const codecs = new CodecTable(mergeSerializer(defaults, types));
-    this.written = namingErrors('serializerContext', () => responseCodecs(responses, codecs));
-    this.reader = request && namingErrors('serializerContext', () => codecs.complete(request));
-  }
-
+export interface SerializerContext<Q extends AnyType = AnyType> {
+  /** The types that it was made for, and its own options. */
+  readonly types: SerializerTypes<Q>;
   /**
    * Reads the JSON of a request.
    * @throws a problem that lists all failures; TypeError if it is not text, or for a dto with properties of other
    * sources.
    */
-  async read(json: string): Promise<Infer<Q>> {
-    const { reader, rules } = this;
-    if (!reader)
-      throw new TypeError('serializerContext: it was made without a request type; pass { request: PlaceOrder, … }');
-    const notInJson = notNestableIn(reader);
-    if (notInJson !== undefined)
-      throw new TypeError(
-        `serializerContext: read() takes all values from the JSON, and ${notInJson} ` +
-          'bind(Dto, { body, headers, claims, … }) binds such a dto without a request.',
-      );
-    if (typeof (json as unknown) !== 'string')
-      throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${describe(json)}.`);
-    const failures = new Failures(rules.limits, rules.quoteValues);
-    const value = await readJson(reader, parsed(json, needsExactNumbers(reader)), Location.of(failures, 'json', ''));
-    await failures.settle();
-    if (failures.list.length > 0) throw validationProblem(failures);
-    return (value === INVALID ? undefined : value) as Infer<Q>;
-  }
-
+  read(json: string): Promise<Infer<Q>>;
   /**
    * Writes the response for a status.
    * @throws TypeError for a status that has no type, and what a converter or a method of the value throws.
    */
-  write(status: number, value: unknown): string {
-    const codec = this.written.get(status);
-    if (codec) return exactText(written(codec, value)) ?? '';
-    throw new TypeError(
-      `serializerContext: it was made without a response type for ${status}; pass { responses: { ${status}: … } }`,
-    );
-  }
-}
-
-function parsed(json: string, exactly: boolean): unknown {
-  try {
-    return exactly ? parseExactly(json) : JSON.parse(json);
-  } catch (error) {
-    throw new Problem('body-malformed', describeJsonError('The text', json), { cause: error });
-  }
+  write(status: number, value: unknown): string;
 }
 
 /**
@@ -104,7 +56,40 @@ export function makeSerializerContext<Q extends AnyType>(
   rules: ReadingRules = { limits: resolveLimits(), quoteValues: true },
 ): SerializerContext<Q> {
   checkOptions('serializerContext', types, { ...serializerRules, request: anything, responses: responsesRule });
-  return new SerializerContext(types, defaults, rules);
+  const { request, responses = {} } = types;
+  const codecs = new CodecTable(mergeOptions(defaults, types));
+  const [writers, reader] = namingErrors('serializerContext', () => [
+    responseCodecs(responses, codecs),
+    request && codecs.complete(request),
+  ]);
+  return {
+    types,
+    async read(json) {
+      if (!reader)
+        throw new TypeError('serializerContext: it was made without a request type; pass { request: PlaceOrder, … }');
+      const notInJson = notNestableIn(reader);
+      if (notInJson !== undefined)
+        throw new TypeError(
+          `serializerContext: read() takes all values from the JSON, and ${notInJson} ` +
+            'bind(Dto, { body, headers, claims, … }) binds such a dto without a request.',
+        );
+      if (typeof (json as unknown) !== 'string')
+        throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${describe(json)}.`);
+      const failures = new Failures(rules.limits, rules.quoteValues);
+      const sent = parsedJson('The text', json, needsExactNumbers(reader));
+      const value = await readJson(reader, sent, Location.of(failures, 'json', ''));
+      await failures.settle();
+      if (failures.list.length > 0) throw validationProblem(failures);
+      return (value === INVALID ? undefined : value) as Infer<Q>;
+    },
+    write(status, value) {
+      const codec = writers.get(status);
+      if (codec) return exactText(written(codec, value)) ?? '';
+      throw new TypeError(
+        `serializerContext: it was made without a response type for ${status}; pass { responses: { ${status}: … } }`,
+      );
+    },
+  };
 }
 
 /** Adds the generated contexts of a project to options: `configure({ binding: registerContexts({ … }) })`. */

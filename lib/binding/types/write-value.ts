@@ -109,8 +109,8 @@ export function exactText(
     function (this: Readonly<Record<string, unknown>>, key: string, one: unknown): unknown {
       const own = this[key];
       const replaced = replacer.call(this, key, own instanceof WrittenNumber ? own : one);
-      const exact = typeof replaced === 'bigint' ? new WrittenNumber(String(replaced)) : replaced;
-      return exact instanceof WrittenNumber ? exact.toJSON() : exact;
+      const isExact = typeof replaced === 'bigint' || replaced instanceof WrittenNumber;
+      return isExact ? new WrittenNumber(String(replaced)).toJSON() : replaced;
     };
   const text = JSON.stringify(value, replace, spaces) as string | undefined;
   return rawJSON ? text : text?.replace(MARKED, '$1');

@@ -1,47 +1,34 @@
-import { dto, fromForm, fromQuery, type AnyType, type ProblemError } from '../../../lib';
-import { bind, urlEncoded, type EndpointOptions, type Outcome } from '../../support/one-endpoint';
+import { dto, fromForm, fromQuery, type AnyType } from '../../../lib';
+import { pairs } from '../../support/ask';
+import { outcome, type EndpointOptions } from '../../support/one-endpoint';
 
-/** Names and what is sent under them. */
-export type Names = readonly (readonly [name: string, value: string])[];
-
-/** What came of the same names in each of the three ways that they can be sent. */
-export interface ThreeWays<T> {
-  readonly urlencoded: T;
-  readonly multipart: T;
-  readonly query: T;
+/** What was bound to the one property, or its failures without their source. */
+function came(result: unknown): unknown {
+  if (Array.isArray(result)) return result.map((failure: string) => failure.replace(/^\w+ /, ''));
+  return typeof result === 'object' && result !== null ? Object.values(result)[0] : result;
 }
 
-export type Refusal = Omit<ProblemError, 'in'>;
+/** Encodes the names and values of `a=1&b=2`. */
+export const encoded = (text: string): string =>
+  new URLSearchParams(pairs(text).map(([name, value]) => [name, value])).toString();
 
-/** Sends the same names to a property that takes all names: what was bound, or the failures. */
-export async function threeWays(
-  type: AnyType,
-  names: Names,
-  options: EndpointOptions = {},
-): Promise<ThreeWays<unknown>> {
-  const Form = dto({ all: fromForm(type) });
-  const Query = dto({ all: fromQuery(type) });
-  const came = ({ status, dto: bound, problem, errors }: Outcome<{ all: unknown }>): unknown =>
-    bound ? bound.all : problem?.errors ? errors : status;
-  return {
-    urlencoded: came(await bind(Form, { form: names }, { ...urlEncoded, ...options })),
-    multipart: came(await bind(Form, { multipart: names }, { ...urlEncoded, ...options })),
-    query: came(
-      await bind(
-        Query,
-        { method: 'GET', path: `/?${new URLSearchParams(names.map(([name, value]) => [name, value])).toString()}` },
-        options,
-      ),
-    ),
-  };
+/** What a type that takes all names reads from them in each form and in a query: always the same. */
+export async function threeWays(type: AnyType, text: string, options?: EndpointOptions): Promise<unknown> {
+  const form = came(await outcome(dto({ all: fromForm(type) }), { form: pairs(text) }, options));
+  expect(came(await outcome(dto({ all: fromForm(type) }), { multipart: pairs(text) }, options))).toEqual(form);
+  const query = { method: 'GET', path: `/?${encoded(text)}` };
+  expect(came(await outcome(dto({ all: fromQuery(type) }), query, options))).toEqual(form);
+  return form;
 }
 
-/** The same value in all three ways. */
-export const all = <T>(value: T): ThreeWays<T> => ({ urlencoded: value, multipart: value, query: value });
-
-/** The same failures in all three ways, each in its source. */
-export function refused(...failures: readonly Refusal[]): ThreeWays<unknown> {
-  const inSource = (source: ProblemError['in']): ProblemError[] =>
-    failures.map(failure => ({ ...failure, in: source }));
-  return { urlencoded: inSource('form'), multipart: inSource('form'), query: inSource('query') };
+/** The same of names below the name `v`, and of `v` itself. */
+export async function below(type: AnyType, text: string, options?: EndpointOptions): Promise<unknown> {
+  const Dto = dto({ v: type });
+  const form = came(await outcome(Dto, { form: pairs(text) }, options));
+  expect(came(await outcome(Dto, { multipart: pairs(text) }, options))).toEqual(form);
+  const query = came(await outcome(Dto, { method: 'GET', path: `/?${encoded(text)}` }, options));
+  const worded = (result: unknown): unknown =>
+    Array.isArray(result) ? result.map(one => String(one).replace('This query parameter is', 'A value is')) : result;
+  expect(worded(query)).toEqual(worded(form));
+  return form;
 }

@@ -167,32 +167,32 @@ export const requests: readonly KeptPromise[] = [
   },
   {
     promise: 'A required claim that is an empty array is missing.',
-    spec: 'spec/binding/sources/caller.spec.ts',
+    spec: 'spec/binding/acceptance/claims-and-headers.spec.ts',
     title: 'a claim that is an empty array is missing, and no value that the client sends replaces it',
     mutant: {
-      file: 'lib/binding/sources/caller.ts',
+      file: 'lib/binding/sources/order.ts',
       find: '(readNothing(property, at, claim.missing) ?? INVALID)',
       replace: 'INVALID',
     },
   },
   {
     promise: 'A missing permission is 400, and listed.',
-    spec: 'spec/binding/acceptance/claims-and-permissions.spec.ts',
+    spec: 'spec/binding/acceptance/permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
-      file: 'lib/binding/sources/caller.ts',
+      file: 'lib/binding/sources/order.ts',
       find: 'put(property, isRefused ? at.failMissing(permission.missing) : held.has(name));',
       replace: 'put(property, held.has(name));',
     },
   },
   {
     promise: 'A signed cookie is what cookie-parser has verified, and comes from nowhere else.',
-    spec: 'spec/binding/acceptance/headers-and-cookies.spec.ts',
+    spec: 'spec/binding/acceptance/cookies.spec.ts',
     title: 'is missing, and comes from nowhere else',
     mutant: {
-      file: 'lib/binding/sources/headers.ts',
-      find: 'spec.signed ? signedText(req, name) : ownValue(cookies, name)',
-      replace: 'ownValue(cookies, name)',
+      file: 'lib/binding/sources/order.ts',
+      find: 'spec.signed ? signedText(req, name) : cookieText(cookies[name])',
+      replace: 'cookieText(cookies[name])',
     },
   },
   {

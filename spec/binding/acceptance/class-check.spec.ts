@@ -1,6 +1,4 @@
-import express from 'express';
 import {
-  bindRequest,
   date,
   dto,
   field,
@@ -15,7 +13,8 @@ import {
   type Fail,
   type ProblemError,
 } from '../../../lib';
-import { ask, problemIn, type Sent } from '../../support/ask';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 const LATE = { detail: 'must not be before from' };
 
@@ -25,14 +24,8 @@ class Stay extends dto({ from: date, to: field(date, { jsonPropertyName: 'until'
   }
 }
 
-async function failuresOf(Dto: AnyType, sent: Sent): Promise<readonly ProblemError[]> {
-  const app = express();
-  app.post('/{:id}', bindRequest(Dto, { allowFormData: { urlEncoded: true } }), (_req, res) => {
-    res.json('bound');
-  });
-  const response = await ask(app, sent);
-  return problemIn(response)?.errors ?? [];
-}
+const failuresOf = async (Dto: AnyType, sent: Sent): Promise<readonly ProblemError[]> =>
+  (await bind<AnyType>(Dto, sent, { route: '/{:id}', ...urlEncoded })).errors;
 
 const [first, second] = ['2026-11-28', '2026-11-29'];
 
@@ -105,12 +98,5 @@ it('the check of the nearest class counts, and an error in it is an error of the
   class Inherited extends Stay {}
   const sent = { json: { from: second, until: first } };
   expect(await failuresOf(Inherited, sent)).toHaveLength(1);
-  const app = express();
-  app.post('/', bindRequest(Longer), (_req, res) => void res.end());
-  const answer: express.ErrorRequestHandler = (error: Error, _req, res, next) => {
-    if (res.headersSent) next(error);
-    else res.status(500).send(error.message);
-  };
-  app.use(answer);
-  expect(await ask(app, sent)).toMatchObject({ status: 500, text: 'broken' });
+  expect(await bind(Longer, sent)).toMatchObject({ status: 500, response: { text: 'broken' } });
 });
