@@ -27,7 +27,7 @@ const again = order(lines({}));
 const long = new Blob([new Uint8Array(11_000_000)]);
 
 /** A request, the status of its answer, and what the document refuses in the request. */
-const steps: readonly (readonly [what: string, sent: Sent, status: number, refused?: readonly unknown[]])[] = [
+const steps: [what: string, sent: Sent, status: number, refused?: unknown[]][] = [
   ['an order', again, 201],
   ['its duplicate', again, 201],
   [
