@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { StoreKind } from './connection';
 import { judge } from './judge';
-import { storm } from './storm';
+import { storm, type StormOptions } from './storm';
 import { table } from './table';
 
 /** Violations that are printed; one mistake can make thousands. */
@@ -14,59 +14,34 @@ const { values } = parseArgs({
     store: { type: 'string', default: 'redis' },
     keys: { type: 'string', default: '100000' },
     faults: { type: 'string', default: '1000' },
-    servers: { type: 'string', default: '3' },
-    clients: { type: 'string', default: '2' },
-    lease: { type: 'string', default: '600' },
-    'store-timeout': { type: 'string', default: '300' },
     settling: { type: 'string', default: '16000' },
     library: { type: 'string', default: 'bindonce' },
     only: { type: 'string', multiple: true, default: [] },
     'exactly-once': { type: 'boolean', default: false },
     refuse: { type: 'boolean', default: false },
-    pause: { type: 'string', default: '600' },
     json: { type: 'boolean', default: false },
   },
 });
 
 /** @returns the exit code. */
 async function main(): Promise<number> {
-  const options = {
-    seed: Number(values.seed),
-    store: values.store as StoreKind,
-    keys: Number(values.keys),
-    faults: Number(values.faults),
-    servers: Number(values.servers),
-    clients: Number(values.clients),
-    lease: Number(values.lease),
-    storeTimeout: Number(values['store-timeout']),
-    settling: Number(values.settling),
-    library: values.library,
-    only: values.only,
-    exactlyOnce: values['exactly-once'],
-    refuse: values.refuse,
-    pause: Number(values.pause),
+  const { seed, store, keys, faults, settling, 'exactly-once': exactlyOnce, json, ...rest } = values;
+  const options: StormOptions = {
+    ...rest,
+    seed: Number(seed),
+    store: store as StoreKind,
+    keys: Number(keys),
+    faults: Number(faults),
+    settling: Number(settling),
+    exactlyOnce,
+    progress: json ? undefined : console.log,
   };
-  const report = await storm({
-    ...options,
-    ...(!values.json && {
-      progress: (line: string) => {
-        console.log(line);
-      },
-    }),
-  });
-  const verdict = judge(report.entries, { aftermath: 1_000, exactlyOnce: options.exactlyOnce, refuse: options.refuse });
-  if (values.json)
-    console.log(
-      JSON.stringify({
-        ...verdict,
-        violations: verdict.violations.slice(0, SHOWN),
-        keys: report.keys,
-        hangUps: report.hangUps,
-        seconds: report.seconds,
-      }),
-    );
+  const { entries, ...report } = await storm(options);
+  const verdict = judge(entries, { aftermath: 1_000, exactlyOnce, refuse: options.refuse });
+  const { violations } = verdict;
+  if (json) console.log(JSON.stringify({ ...verdict, violations: violations.slice(0, SHOWN), ...report }));
   else console.log(table(options, report, verdict));
-  return verdict.violations.length === 0 ? 0 : 1;
+  return violations.length === 0 ? 0 : 1;
 }
 
 // Node 20 may not end by itself: it waits forever, with a busy processor, for the handle of a child process that was killed.

@@ -26,17 +26,8 @@ describe('a storm finds the mistake when', () => {
     async (_title, { also, storm, verdict, ...edit }) => {
       const directory = breakLibrary(also ? [edit, also] : [edit]);
       try {
-        const { violations } = await runStorm(
-          '--seed',
-          '1',
-          '--keys',
-          '500',
-          '--faults',
-          '0',
-          ...storm,
-          '--library',
-          join(directory, 'dist/index.js'),
-        );
+        const library = join(directory, 'dist/index.js');
+        const { violations } = await runStorm('--seed 1 --keys 500 --faults 0', ...storm, '--library', library);
         expect(violations.filter(violation => verdict.test(violation))).not.toEqual([]);
       } finally {
         rmSync(directory, { recursive: true, force: true });

@@ -12,10 +12,10 @@ export interface Outcome extends Verdict {
   readonly seconds: number;
 }
 
-/** Runs a storm in processes of its own, as `npm run faults` does. */
-export async function runStorm(...args: readonly string[]): Promise<Outcome> {
+/** Runs a storm in processes of its own, as `npm run faults` does. @param flags with their values, the first in one text. */
+export async function runStorm(flags: string, ...more: readonly string[]): Promise<Outcome> {
   // Ends with 1 when there are violations, which is no failure of the command.
-  const { stdout } = await promisify(execFile)(process.execPath, [main, '--json', ...args], {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, '--json', ...flags.split(' '), ...more], {
     maxBuffer: 64 * 1_024 * 1_024,
     timeout: 400_000,
   }).catch((error: unknown) => {

@@ -17,7 +17,7 @@ export interface StoreServer {
   /** SIGSTOP for `ms` milliseconds. */
   pause(ms: number): Promise<void>;
   /** Forgets everything. */
-  flush(): Promise<void>;
+  flush(): Promise<unknown>;
   /** The orders that handlers have committed with their response. */
   orders?(): Promise<readonly { readonly key: string; readonly run: string }[]>;
   /** Does what a step does: a write, on a connection that is open. */
@@ -32,38 +32,26 @@ type Server = Pick<RedisServer, 'kill' | 'shutDown' | 'up' | 'resume' | 'stop'> 
   readonly url: string;
 };
 
-function treated(
-  server: Server,
-  {
-    flush,
-    touch,
-    orders,
-    close,
-  }: Pick<StoreServer, 'touch' | 'orders'> & { flush(): Promise<unknown>; close(): unknown },
-): StoreServer {
+type OfKind = Pick<StoreServer, 'touch' | 'orders' | 'flush'> & { close(): unknown };
+
+function treated(server: Server, { close, ...ofKind }: OfKind): StoreServer {
+  /** It is up again `ms` milliseconds after this. */
+  const upAfter = async (ms: number, down: Promise<unknown>): Promise<void> => {
+    await down;
+    await pause(ms);
+    await server.up();
+  };
   return {
+    ...ofKind,
     port: server.port,
     urlThrough: port => server.url.replace(String(server.port), String(port)),
-    async kill(ms) {
-      await server.kill();
-      await pause(ms);
-      await server.up();
-    },
-    async restart(ms) {
-      await server.shutDown();
-      await pause(ms);
-      await server.up();
-    },
+    kill: ms => upAfter(ms, server.kill()),
+    restart: ms => upAfter(ms, server.shutDown()),
     async pause(ms) {
       await server.pause();
       await pause(ms);
       server.resume();
     },
-    async flush() {
-      await flush();
-    },
-    touch,
-    orders,
     async stop() {
       close();
       await server.stop();
@@ -82,9 +70,7 @@ const kinds: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
     return treated(server, {
       flush: () => server.ask('FLUSHALL'),
       touch: () => client.set('touched', 'yes'),
-      close: () => {
-        client.destroy();
-      },
+      close: () => client.destroy(),
     });
   },
   async postgres() {
@@ -99,9 +85,7 @@ const kinds: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
         pool.query('TRUNCATE bindonce_1_runs, bindonce_1_leases, bindonce_1_responses').catch(() => undefined),
       orders: async () => (await pool.query<{ key: string; run: string }>('SELECT key, run FROM orders')).rows,
       touch: () => pool.query('UPDATE touched SET at = now()'),
-      close: () => {
-        pool.end().catch(() => undefined);
-      },
+      close: () => pool.end().catch(() => undefined),
     });
   },
 };

@@ -12,17 +12,15 @@ import { Random } from './random';
 import { watchForStalls, watchStore } from './stalls';
 import { startStore, type StoreServer } from './stores';
 
+/** How many processes of servers and of clients a storm has; milliseconds of a lease, for the store, between two faults. */
+export const [SERVERS, CLIENTS, LEASE, STORE_TIMEOUT, PAUSE] = [3, 2, 600, 300, 600];
+
 export interface StormOptions {
   readonly seed: number;
   readonly store: StoreKind;
   /** The storm lasts until so many keys were ordered and so many faults inflicted, hang-ups aside. */
   readonly keys: number;
   readonly faults: number;
-  readonly servers: number;
-  readonly clients: number;
-  /** Milliseconds. */
-  readonly lease: number;
-  readonly storeTimeout: number;
   /** Milliseconds in which every key has to be answered once the faults have ended. */
   readonly settling: number;
   /** What the servers load as the library. */
@@ -31,11 +29,9 @@ export interface StormOptions {
   readonly exactlyOnce: boolean;
   /** True with `whenOwnerDies: 'refuse'`. */
   readonly refuse: boolean;
-  /** Milliseconds between two faults, at most. */
-  readonly pause: number;
   /** Names of faults to inflict; all when empty. */
   readonly only: readonly string[];
-  progress?(line: string): void;
+  readonly progress?: ((line: string) => void) | undefined;
 }
 
 /** What a storm leaves behind for the judge. */
@@ -58,11 +54,9 @@ export async function storm(options: StormOptions): Promise<StormReport> {
   };
   // The way to the store goes through this process.
   const stopWatching = [watchForStalls(stalled), watchStore(() => store.touch(), stalled)];
-  const servers = await Promise.all(
-    Array.from({ length: options.servers }, () => startServer(options, store, path, journal)),
-  );
+  const servers = await Promise.all(Array.from({ length: SERVERS }, () => startServer(options, store, path, journal)));
   const clients = Array.from(
-    { length: options.clients },
+    { length: CLIENTS },
     (_, index) =>
       new ClientProcess({
         ...process.env,
@@ -70,7 +64,7 @@ export async function storm(options: StormOptions): Promise<StormReport> {
         SEED: String(options.seed * 1_000 + index),
         PORTS: servers.map(({ port }) => port).join(),
         JOURNAL: path,
-        LEASE: String(options.lease),
+        LEASE: String(LEASE),
       }),
   );
   try {
@@ -80,8 +74,8 @@ export async function storm(options: StormOptions): Promise<StormReport> {
     const world: World = {
       servers: servers as [ServerSlot, ...ServerSlot[]],
       store,
-      lease: options.lease,
-      storeTimeout: options.storeTimeout,
+      lease: LEASE,
+      storeTimeout: STORE_TIMEOUT,
     };
     const lastFlush = await Promise.race([rage(world, clients, journal, options), settled.then(() => 0)]);
     journal.write({ what: 'phase', name: 'calm' });
@@ -118,7 +112,7 @@ export async function storm(options: StormOptions): Promise<StormReport> {
 }
 
 async function startServer(
-  { store: kind, lease, storeTimeout, library, exactlyOnce, refuse }: StormOptions,
+  { store: kind, library, exactlyOnce, refuse }: StormOptions,
   store: StoreServer,
   path: string,
   journal: Journal,
@@ -135,9 +129,9 @@ async function startServer(
       LIBRARY: library,
       EXACTLY_ONCE: exactlyOnce ? 'yes' : '',
       OPTIONS: JSON.stringify({
-        leaseDuration: lease,
-        storeTimeout,
-        waitTimeout: 4 * lease,
+        leaseDuration: LEASE,
+        storeTimeout: STORE_TIMEOUT,
+        waitTimeout: 4 * LEASE,
         cacheDuration: 3_600_000,
         ...(refuse && { whenOwnerDies: 'refuse' }),
       }),
@@ -176,7 +170,7 @@ async function rage(
     while (!isEnough()) {
       if (chosen.length === 0) await pause(50);
       for (const { kind, inflict } of random.shuffled(chosen)) {
-        await pause(random.between(50, options.pause));
+        await pause(random.between(50, PAUSE));
         if (isEnough()) return;
         const at = now();
         const inflicting = inflict(world, random);

@@ -1,5 +1,5 @@
 import type { Verdict } from './judge';
-import type { StormOptions, StormReport } from './storm';
+import { CLIENTS, LEASE, SERVERS, STORE_TIMEOUT, type StormOptions, type StormReport } from './storm';
 
 const figure = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 const rows = (counts: Readonly<Record<string, number>>, of: (name: string) => string): string[] =>
@@ -9,19 +9,12 @@ const rows = (counts: Readonly<Record<string, number>>, of: (name: string) => st
 
 /** What a storm did and what came of it, as a Markdown table. */
 export function table(
-  {
-    seed,
-    store,
-    servers,
-    clients,
-    lease,
-    storeTimeout,
-  }: Omit<StormOptions, 'only' | 'library' | 'progress' | 'settling'>,
-  { keys, hangUps, seconds }: StormReport,
+  { seed, store }: StormOptions,
+  { keys, hangUps, seconds }: Omit<StormReport, 'entries'>,
   verdict: Verdict,
 ): string {
   return [
-    `| ${servers} servers, ${clients} client processes, ${store}, lease ${lease} ms, storeTimeout ${storeTimeout} ms, seed ${seed} | ${figure(seconds)} s |`,
+    `| ${SERVERS} servers, ${CLIENTS} client processes, ${store}, lease ${LEASE} ms, storeTimeout ${STORE_TIMEOUT} ms, seed ${seed} | ${figure(seconds)} s |`,
     '|---|---|',
     ...rows(verdict.faults, name => name),
     `| clients that hung up | ${figure(hangUps)} |`,

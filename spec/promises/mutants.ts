@@ -3,16 +3,15 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { KeptPromise } from './kept/kept-promise';
-import { promises, titleParts } from './promises';
+import { promisesIn, type KeptPromise } from './promises';
 
 /** Breaks each promise by its mutant, in a copy of the tree, and shows whether its spec fails. */
 
 const { values: options } = parseArgs({ options: { only: { type: 'string', multiple: true, default: [] } } });
-const chosen = promises.filter(
+const root = join(__dirname, '../../..');
+const chosen = promisesIn(root).filter(
   ({ promise, spec }) => options.only.length === 0 || options.only.some(part => `${spec} ${promise}`.includes(part)),
 );
-const root = join(__dirname, '../../..');
 const copy = mkdtempSync(join(tmpdir(), 'bindonce-mutants-'));
 const report = join(copy, 'report.json');
 /** Milliseconds after which a test, or a whole spec, hangs, which counts as a failure. */
@@ -37,10 +36,8 @@ function copyTree(): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
-const patternOf = (title: string): string =>
-  titleParts(title)
-    .map(part => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-    .join('.*');
+const patternOf = (title: readonly string[]): string =>
+  title.map(part => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('.*');
 
 /** Specs that start processes run the built code. A mutant need not have correct types. */
 const build = (): unknown =>
@@ -106,7 +103,7 @@ async function main(): Promise<void> {
     const begun = performance.now();
     const outcome = held.includes(one) ? await outcomeOf(one) : 'FAILS without a mutant';
     rows.push({ outcome, seconds: Math.round((performance.now() - begun) / 1_000), promise: one.promise });
-    console.log(`${outcome}: ${one.promise} (${one.spec}, ${one.title})`);
+    console.log(`${outcome}: ${one.promise} (${one.spec}, ${one.title.join(' > ')})`);
   }
   console.table(rows);
   const caught = rows.filter(({ outcome }) => outcome.startsWith('caught')).length;

@@ -1,43 +1,28 @@
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { send, type WireRequest } from './listen';
-import { serve } from './serve';
+import { guarded, type Around, type Keyed } from './guarded';
 
-/** One request. Its key is `k` unless its headers have another. */
-export interface Asked extends WireRequest {
-  readonly path?: string;
-}
-
-/** How a service is made, beside its guard. */
-export interface Around {
-  readonly version?: () => Express;
-  readonly configure?: (app: Express) => unknown;
-  readonly before?: readonly RequestHandler[];
-  readonly behind?: readonly RequestHandler[];
-}
+export type { Around } from './guarded';
+export type Asked = Keyed;
 
 /** Serves an application that answers every request with the number of its run. */
-export async function countingService(
-  guard: RequestHandler | IdempotencyOptions = {},
-  { version = express, configure = () => undefined, before = [], behind = [] }: Around = {},
-) {
-  let runs = 0;
-  const app = version().set('env', 'test');
-  configure(app);
+export async function countingService(guard: RequestHandler | IdempotencyOptions = {}, around: Around = {}) {
+  const { app, url, post, runs } = await guarded(
+    typeof guard === 'function' ? guard : idempotency(guard),
+    (_req, res, _next, run) => res.set('X-Run', String(run)).send(`run ${run}`),
+    around,
+  );
   const onError: ErrorRequestHandler = (error: Error & { status?: number }, _req, res, next) => {
     if (res.headersSent) next(error);
     else res.status(error.status ?? 500).end(error.message);
   };
-  const middleware = typeof guard === 'function' ? guard : idempotency(guard);
-  app.use(...before, middleware, ...behind, (_req, res) => void res.set('X-Run', String(++runs)).send(`run ${runs}`));
   app.use(onError);
-  const { url } = await serve(app);
   const ran = new Set<string>();
   /** The number of the run that answers a request, or the message of an error, or another status. */
-  async function answerTo({ path = '/', headers = {}, ...more }: Asked): Promise<string> {
-    const answer = await send(url + path, { ...more, headers: { 'Idempotency-Key': 'k', ...headers } });
-    const { 'x-run': run, 'idempotent-replayed': mark } = answer.headers;
-    if (run === undefined) return answer.status === 500 ? answer.text : String(answer.status);
+  async function answerTo(request: Asked): Promise<string> {
+    const { status, text, headers } = await post(request);
+    const { 'x-run': run, 'idempotent-replayed': mark } = headers;
+    if (run === undefined) return status === 500 ? text : String(status);
     expect([run, mark]).toEqual([run, ran.has(String(run)) ? 'true' : undefined]);
     ran.add(String(run));
     return String(run);
@@ -48,7 +33,7 @@ export async function countingService(
     for (const request of requests) answers.push(await answerTo(request));
     return answers;
   }
-  return { url, answerTo, answersTo, runs: () => runs };
+  return { url, answerTo, answersTo, runs };
 }
 
 /**

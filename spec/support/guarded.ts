@@ -1,5 +1,5 @@
-import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import { idempotency, type IdempotencyOptions } from '../../lib';
+import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { idempotency, type IdempotencyMiddleware, type IdempotencyOptions } from '../../lib';
 import { EventLog } from './event-log';
 import { send, type WireRequest, type WireResponse } from './listen';
 import { keyed } from './replays';
@@ -14,36 +14,50 @@ export interface Keyed extends WireRequest {
   readonly path?: string;
 }
 
+/** What a guarded endpoint has around it. */
+export interface Around {
+  readonly version?: () => Express;
+  readonly configure?: (app: Express) => unknown;
+  /** Middlewares in front of the guard, and behind it. */
+  readonly before?: readonly RequestHandler[];
+  readonly behind?: readonly RequestHandler[];
+}
+
 /**
  * Serves one endpoint behind `idempotency()`, counts its runs, and keeps what `onEvent` is told. It answers with the number
  * of its run unless it does something else. At `/bare` is what it would be without a guard, as run 0.
- * @param around.before middlewares in front of the guard. @param around.behind those behind it.
+ * @param given options of the guard, or the guard.
  */
 export async function guarded(
-  options: IdempotencyOptions = {},
+  given: IdempotencyOptions | RequestHandler = {},
   act: Run = (_req, res, _next, run) => res.json({ run }),
-  {
-    version = express,
-    before = [],
-    behind = [],
-  }: {
-    readonly version?: typeof express;
-    readonly before?: readonly RequestHandler[];
-    readonly behind?: readonly RequestHandler[];
-  } = {},
+  { version = express, configure = () => undefined, before = [], behind = [] }: Around = {},
 ) {
   const log = new EventLog();
-  const guard = idempotency({ onEvent: log.onEvent, ...options });
+  const guard = typeof given === 'function' ? given : idempotency({ onEvent: log.onEvent, ...given });
   let runs = 0;
   const app = version().set('env', 'test').disable('x-powered-by');
-  app.use('/bare', ...before, ...behind, (req: Request, res: Response, next: NextFunction) => act(req, res, next, 0));
-  app.use(...before, guard, ...behind, (req: Request, res: Response, next: NextFunction) =>
-    act(req, res, next, ++runs),
+  configure(app);
+  const acting =
+    (count: () => number) =>
+    (req: Request, res: Response, next: NextFunction): unknown =>
+      act(req, res, next, count());
+  app.use(
+    '/bare',
+    ...before,
+    ...behind,
+    acting(() => 0),
+  );
+  app.use(
+    ...before,
+    guard as RequestHandler,
+    ...behind,
+    acting(() => ++runs),
   );
   const listening = await serve(app);
   const post = ({ key = 'k', path = '', headers = {}, ...more }: Keyed = {}): Promise<WireResponse> =>
     send(listening.url + path, { ...more, headers: { ...keyed(key), ...headers } });
-  return { ...listening, app, guard, log, runs: () => runs, post };
+  return { ...listening, app, guard: guard as IdempotencyMiddleware, log, runs: () => runs, post };
 }
 
 /** Text and mark of an answer: `{"run":1}` is the first, `{"run":1} again` a replay; another status than 2xx stands before it. */

@@ -1,11 +1,6 @@
 import express from 'express';
-import {
-  idempotency,
-  type IdempotencyEvent,
-  type IdempotencyEventKind,
-  type IdempotencyOptions,
-  type KeyvLike,
-} from '../../lib';
+import { idempotency, type IdempotencyEventKind, type IdempotencyOptions, type KeyvLike } from '../../lib';
+import { EventLog } from './event-log';
 import { listen, send, type Listening, type WireResponse } from './listen';
 import { keyed } from './replays';
 
@@ -18,10 +13,9 @@ export class Shop {
   readonly runs: string[] = [];
   /** Cache keys by idempotency key. */
   readonly cacheKeys = new Map<string, string>();
-
-  private readonly events: IdempotencyEvent[] = [];
   /** Told of each run before it is answered. */
   onRun: (key: string) => unknown = () => undefined;
+  private readonly log = new EventLog();
 
   private constructor(
     private readonly store: Closable,
@@ -32,23 +26,13 @@ export class Shop {
     store.on('error', () => undefined);
     const app = express();
     const shop = new Shop(store, await listen(app));
-    app.post(
-      '/',
-      idempotency({
-        store,
-        onEvent: event => {
-          shop.events.push(event);
-        },
-        ...options,
-      }),
-      async (req, res) => {
-        const { key, cacheKey } = req.idempotency;
-        shop.runs.push(key);
-        shop.cacheKeys.set(key, cacheKey);
-        await shop.onRun(key);
-        res.status(201).json({ key });
-      },
-    );
+    app.post('/', idempotency({ store, onEvent: shop.log.onEvent, ...options }), async (req, res) => {
+      const { key, cacheKey } = req.idempotency;
+      shop.runs.push(key);
+      shop.cacheKeys.set(key, cacheKey);
+      await shop.onRun(key);
+      res.status(201).json({ key });
+    });
     return shop;
   }
 
@@ -65,7 +49,7 @@ export class Shop {
 
   /** What `onEvent` was told about a key. */
   kinds(key: string): IdempotencyEventKind[] {
-    return this.events.filter(event => event.key === key).map(({ kind }) => kind);
+    return this.log.events.filter(event => event.key === key).map(({ kind }) => kind);
   }
 
   /** Orders until it is not refused. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { endWithUs } from './children';
-import { binaries } from './install-postgres';
+import { postgresBinaries } from './install';
 import { freePort } from './redis-server';
 
 /** PostgreSQL refuses to run as root; where we are root, it runs as the user that its package has made. */
@@ -15,7 +15,7 @@ const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {
 export class PostgresServer {
   private postmaster: ChildProcess | undefined;
   private paused: number[] = [];
-  private readonly bin = binaries() ?? '';
+  private readonly bin = postgresBinaries() ?? '';
   private readonly directory = mkdtempSync(join(tmpdir(), 'bindonce-postgres-'));
   private readonly data = join(this.directory, 'data');
 
