@@ -2,19 +2,13 @@ import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import { namingErrors } from './binding/declaration/declarations';
 import type { BindHandler } from './binding/express-types';
-import {
-  bindingSnapshot,
-  mergeBinding,
-  resolveOptions as resolveBindingOptions,
-  type BindingOptions,
-} from './binding/options';
-import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
+import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOptions } from './binding/options';
+import { makeSerializerContext, type serializerContext } from './binding/responses/json';
 import { assertType, type AnyType, type Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue, type ValueReaders } from './binding/single-value';
-import type { CallersOn } from './idempotency/identity/caller';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options/options';
-import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';
+import { checkIdempotency, mergeIdempotency, type CallersOn } from './idempotency/options/resolved-options';
 import { checkOptions, fn, object, type Rule } from './options/check';
 import { snapshotOf } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';
@@ -71,7 +65,7 @@ export function configure(configuration: Configuration = {}): Configured {
   const { onProblem, problemTypeBase } = configuration;
   const answering: Answering = { onProblem, problemTypeBase };
   const resolved = resolveBindingOptions(configuration.binding ?? {});
-  const binding = bindingSnapshot(configuration.binding ?? {});
+  const binding = mergeBinding({}, configuration.binding ?? {});
   // Both middlewares take the caller from the same function.
   const { claims: callers } = binding;
   checkIdempotency(configuration.idempotency ?? {});

@@ -57,7 +57,7 @@ export {
   serializerContext,
   type RegisterContexts,
   type SerializerContext,
-} from './binding/responses/serializer-context';
+} from './binding/responses/json';
 export type {
   GeneratedContexts,
   NamingPolicy,

@@ -1,6 +1,5 @@
-import { leaseFacts } from './testing/facts';
-import { responseFacts, type StoreUnderTest } from './testing/store-facts';
-import { Trial, type LeaseStoreUnderTest } from './testing/trial';
+import { leaseFacts, responseFacts } from './testing/facts';
+import { Trial, type LeaseStoreUnderTest, type StoreUnderTest } from './testing/trial';
 
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export type { Store } from './idempotency/stores/store';
@@ -45,8 +44,7 @@ export function leaseStoreContract(
   make: Make<LeaseStoreUnderTest>,
   options: StoreContractOptions = {},
 ): void {
-  const tests = leaseTests((both: LeaseStoreUnderTest) => both);
-  declare('leaseStoreContract', `${name} as a lease store`, make, tests, options);
+  declare('leaseStoreContract', `${name} as a lease store`, make, options, leaseFacts, both => both);
 }
 
 /**
@@ -57,22 +55,12 @@ export function leaseStoreContract(
  * @throws TypeError if there is no test runner.
  */
 export function storeContract(name: string, make: Make<StoreUnderTest>, options: StoreContractOptions = {}): void {
-  const leasesOf = ({ one, other }: StoreUnderTest): LeaseStoreUnderTest => ({ one: one.leases, other: other.leases });
-  const tests = Object.entries(responseFacts).map(([promise, holds]): Test<StoreUnderTest> => [
-    promise,
-    both => holds(new Trial(promise, leasesOf(both)), both),
-  ]);
-  declare('storeContract', `${name} as a store`, make, [...leaseTests(leasesOf), ...tests], options);
+  const leasesOf = ({ one, other }: StoreUnderTest) => ({ one: one.leases, other: other.leases });
+  declare('storeContract', `${name} as a store`, make, options, { ...leaseFacts, ...responseFacts }, leasesOf);
 }
 
-const leaseTests = <S>(viewsOf: (opened: S) => LeaseStoreUnderTest): Test<S>[] =>
-  Object.entries(leaseFacts).map(([promise, holds]) => [promise, both => holds(new Trial(promise, viewsOf(both)))]);
-
-/** A test, of a store that `make` has opened. */
-type Test<S> = readonly [title: string, body: (opened: S) => Promise<void>];
-
 /**
- * Declares tests of one store on the test runner that was passed, or the global one.
+ * Declares a test of each fact on the test runner that was passed, or the global one.
  * @param owner the function that takes the options, for the message.
  * @throws TypeError that says what to pass when a function of the runner is missing.
  */
@@ -80,8 +68,9 @@ function declare<S extends { close?(): unknown }>(
   owner: string,
   name: string,
   make: Make<S>,
-  tests: readonly Test<S>[],
   { runner, timeout = 60_000 }: StoreContractOptions,
+  facts: Readonly<Record<string, (trial: Trial, opened: S) => Promise<void>>>,
+  leasesOf: (opened: S) => LeaseStoreUnderTest,
 ): void {
   const { describe, it, after, afterAll = after } = runner ?? (globalThis as Partial<TestRunner>);
   if (!describe || !it || !afterAll) {
@@ -106,9 +95,12 @@ function declare<S extends { close?(): unknown }>(
       await (await made?.catch(() => undefined))?.close?.();
     };
     afterAll(withTime(close));
-    for (const [title, body] of tests) {
-      const test = async (): Promise<void> => body(await (made ??= Promise.resolve().then(make)));
-      it(title, withTime(test), timeout);
+    for (const [promise, holds] of Object.entries(facts)) {
+      const test = async (): Promise<void> => {
+        const opened = await (made ??= Promise.resolve().then(make));
+        await holds(new Trial(promise, leasesOf(opened)), opened);
+      };
+      it(promise, withTime(test), timeout);
     }
   });
 }

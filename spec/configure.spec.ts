@@ -7,7 +7,6 @@ import {
   idempotency,
   int,
   list,
-  openapi,
   optional,
   string,
   valueParserFor,
@@ -145,13 +144,9 @@ describe('options that are changed once they are given', () => {
   ])('to %s have no effect', async (_where, make) => {
     const limits = { items: 2 };
     const valueParsers = [valueParserFor(int, () => ({ success: true as const, value: 7 }))];
-    const tagsOfDocument = ['before'];
-    const openapiOptions = { summary: 'Before', tags: tagsOfDocument };
-    const made = make({ limits, valueParsers, openapi: openapiOptions });
+    const made = make({ limits, valueParsers });
     limits.items = 3;
     valueParsers.pop();
-    tagsOfDocument.push('after');
-    openapiOptions.summary = 'After';
     const app = express().post('/', made(), (req, res) => {
       res.json(req.dto);
     });
@@ -160,7 +155,5 @@ describe('options that are changed once they are given', () => {
     expect((await send(url, { headers, body: tags(2) })).status).toBe(200);
     expect((await send(url, { headers, body: tags(3) })).status).toBe(400);
     expect((await send(`${url}?price=1`, { headers, body: tags(2) })).text).toContain('"price":7');
-    const { post } = openapi(app, { info: { title: 'x', version: '1' } }).paths['/'] as Record<string, object>;
-    expect(post).toMatchObject({ summary: 'Before', tags: ['before'] });
   });
 });

@@ -14,12 +14,11 @@ import { discardStored } from './input/uploads';
 import { resolveOptions, type BindingOptions, type OperationOptions } from './options';
 import { CodecTable, type Member } from './declaration/codec-table';
 import { lookupOf, planFor, type Plan } from './plan/plan';
-import { instanceCodecs, responseCodecs, writeResponsesAs } from './responses/json-writer';
-import type { CodecOfInstance, ResponseCodecs } from './responses/json-writer';
+import { instanceCodecs, responseCodecs, writeResponsesAs } from './responses/json';
+import type { CodecOfInstance, ResponseCodecs } from './responses/json';
 import { Location } from './reading/location';
 import { sourcesInOrder } from './sources/order';
-import { hasFile } from './types/codec';
-import { classNameOf, isOptional, isSchema, type AnyType, type Infer } from './types/property-type';
+import { isOptional, isSchema, type AnyType, type Infer } from './types/property-type';
 import { readNothing, setOn } from './types/read-json';
 
 /** One `bindRequest()`, checked and prepared: how it binds requests, writes responses and is described. */
@@ -155,10 +154,10 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
  */
 function readDto(context: BinderContext, plan: Plan): object {
   const { noted } = context;
-  const values = new Array<unknown>(plan.members.length);
-  const put: Put = ({ index }, value) => {
+  const values = new Map<string, unknown>();
+  const put: Put = ({ property }, value) => {
     if (value === undefined) return;
-    values[index] = value;
+    values.set(property, value);
     // Its failure counts even if a later source replaces the value.
     if (isPromise(value)) noted.later(value, () => undefined);
   };
@@ -168,7 +167,7 @@ function readDto(context: BinderContext, plan: Plan): object {
   }
   const dto = plan.create();
   for (const member of plan.members) {
-    const value = values[member.index];
+    const value = values.get(member.property);
     const isMissing = value === undefined && member.required;
     setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : value, noted);
   }
@@ -197,9 +196,10 @@ export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRe
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   // Only the application's own binder can make instances of a class without declared properties.
   const isDeclared = typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);
-  const plan = binder instanceof RequestBinder || isDeclared ? planFor(Dto, codecs, options, owner) : undefined;
   const isBuiltIn = binder.constructor === RequestBinder;
-  if (plan && isBuiltIn && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
+  // A binder of the application may read a form itself.
+  const sources = isBuiltIn ? options : { ...options, allowMultipart: true };
+  const plan = binder instanceof RequestBinder || isDeclared ? planFor(Dto, codecs, sources, owner) : undefined;
   return {
     ...{ Dto, options, plan, binder, isBuiltIn, modifier: given.modifier },
     responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
@@ -216,18 +216,5 @@ function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: An
     return binder as Binder;
   throw new TypeError(
     `${owner}: the function in \`binder\` must return an object with a method bind(context, signal).`,
-  );
-}
-
-/** @throws TypeError for a required property that binds only from a form, if the endpoint accepts no form. */
-function refuseWithoutForm(className: string, { sourceProperties, sourcesOf }: Plan): void {
-  const only = sourceProperties
-    .get('form')
-    ?.find(({ property, required }) => required && sourcesOf.get(property)?.size === 1);
-  if (!only) return;
-  const option = hasFile(only.codec) ? 'allowFormData: true' : 'allowFormData: true or { urlEncoded: true }';
-  throw new TypeError(
-    `bindRequest: ${className}.${only.property}: it is required and binds only from a form, but the endpoint ` +
-      `accepts no form; pass { ${option} }, or declare it with required: false.`,
   );
 }

@@ -65,39 +65,42 @@ const parts: Readonly<Record<keyof SentParts, Rule>> = {
 
 /** @param defaults the application's options. */
 export function makeBind(defaults: BindingOptions = {}): Bind {
-  /** Prepared endpoints, one for each dto and options object. */
+  /** Prepared endpoints, one for each options object and dto. */
   const known = new WeakMap<object, WeakMap<object, Endpoint>>();
   const none = {};
-  const endpointOf = (Dto: AnyType, options: BindingOptions = none): Endpoint => {
-    const byDto = known.get(options) ?? new WeakMap<object, Endpoint>();
-    const made = byDto.get(Dto) ?? endpointFor(Dto, optionsOfBind(mergeBinding(defaults, options, 'bind')), 'bind');
-    known.set(options, byDto.set(Dto, made));
-    return made;
-  };
-  return async <D extends AnyType>(Dto: D, sent: SentParts, options?: BindingOptions<Infer<D>>) => {
+  return async <D extends AnyType>(Dto: D, sent: SentParts, options: BindingOptions<Infer<D>> = none) => {
     checkOptions('bind', sent, parts);
-    const endpoint = endpointOf(Dto, options);
+    const byDto = known.get(options) ?? new WeakMap<object, Endpoint>();
+    const all = (): BindingOptions => ({ ...mergeBinding(defaults, options, 'bind'), ...fromParts });
+    const endpoint = byDto.get(Dto) ?? endpointFor(Dto, all(), 'bind');
+    known.set(options, byDto.set(Dto, endpoint));
     const req = requestWith(sent) as Request;
-    const res = new ServerResponse(req) as Response;
-    const context = new BinderContext(req, res, endpoint, bodyOf(sent, endpoint));
+    const context = new BinderContext(req, new ServerResponse(req) as Response, endpoint, bodyOf(sent, endpoint));
     return (await dtoOf(endpoint, context, new AbortController().signal)) as Infer<D>;
   };
 }
+
+const sentWith = (req: Request): SentParts => (req as unknown as { readonly sent: SentParts }).sent;
+
+const fromParts: BindingOptions = {
+  allowFormData: { urlEncoded: true },
+  claims: req => sentWith(req).claims,
+  permissions: req => sentWith(req).permissions ?? permissionsIn(sentWith(req).claims),
+};
 
 /** Makes what is read of a request, beside its body. */
 function requestWith(sent: SentParts): object {
   const { params = {}, query = {}, headers = {}, cookies = {}, form, body } = sent;
   const lines = Object.create(null) as Record<string, string[]>;
   for (const [name, value] of pairsOf(headers)) (lines[name.toLowerCase()] ??= []).push(value);
-  const cookie = pairsOf(cookies).map(([name, value]) => serialize(name, value));
+  const cookie = pairsOf(cookies)
+    .map(pair => serialize(...pair))
+    .join('; ');
+  const type = form ? 'application/x-www-form-urlencoded' : 'application/json';
   return {
     method: 'POST',
     url: `/?${typeof query === 'string' ? query.replace(/^\?/, '') : new URLSearchParams(pairsOf(query)).toString()}`,
-    headers: {
-      'content-type': form ? 'application/x-www-form-urlencoded' : 'application/json',
-      ...(cookie.length > 0 && { cookie: cookie.join('; ') }),
-      ...lines,
-    },
+    headers: { 'content-type': type, ...(cookie && { cookie }), ...lines },
     // Where a value is missing depends on it.
     readableDidRead: (form ?? body) !== undefined,
     ...{ params, rawHeaders: [], sent, signedCookies: cookies },
@@ -110,24 +113,14 @@ function bodyOf({ body, form }: SentParts, { plan }: Endpoint): Body {
     throw new TypeError('bind: give either body or form; a request has one body');
   if (form !== undefined) return { kind: 'form', form: { fields: pairsOf(form), files: [] } };
   if (body === undefined || !plan) return { kind: 'none' };
-  const text = bytesIn(body)?.toString() ?? (typeof body === 'string' ? body : exactText(body, undefined, asItIs));
-  return plan.body.text ? { kind: 'text', text: text ?? '', form: undefined } : jsonIn(text ?? '', plan.body);
+  // With a replacer, bigints are written, too.
+  const json = (): string => exactText(body, undefined, (_name, value) => value) ?? '';
+  const text = bytesIn(body)?.toString() ?? (typeof body === 'string' ? body : json());
+  return plan.body.text ? { kind: 'text', text, form: undefined } : jsonIn(text, plan.body);
 }
-
-/** A replacer, with which bigints are written. */
-const asItIs = (_name: string, value: unknown): unknown => value;
 
 /** Gives the text of each value; undefined is left out. */
 const pairsOf = (values: SentValues): [name: string, value: string][] =>
   (Symbol.iterator in values ? [...values] : Object.entries(values)).flatMap(([name, value]) =>
     [value].flat().flatMap((one?: Scalar): [string, string][] => (one === undefined ? [] : [[name, String(one)]])),
   );
-
-const sentWith = (req: Request): SentParts => (req as unknown as { sent: SentParts }).sent;
-
-const optionsOfBind = (options: BindingOptions): BindingOptions => ({
-  ...options,
-  allowFormData: { urlEncoded: true },
-  claims: req => sentWith(req).claims,
-  permissions: req => sentWith(req).permissions ?? permissionsIn(sentWith(req).claims),
-});

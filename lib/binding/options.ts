@@ -1,33 +1,18 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
-import {
-  arrayOf,
-  boolean,
-  checkOptions,
-  fn,
-  isClass,
-  object,
-  objectWith,
-  oneOf,
-  text,
-  type Rule,
-} from '../options/check';
-import { snapshotOf, withDefaults } from '../options/merge';
+import { arrayOf, boolean, checkOptions, fn, isClass, object, objectWith, oneOf, text } from '../options/check';
+import type { Rule } from '../options/check';
+import { withDefaults } from '../options/merge';
 import { asClaims, asPermissions, permissionsIn, principalOf, type Claims } from '../principal/principal';
 import type { Binder, Modifier, ResolvedOptions } from './input/binder-context';
 import { uploadReader, type UploadOptions } from './input/uploads';
 import { FIELD_SOURCES } from './plan/source-properties';
 import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
-import type { SerializerContext } from './responses/serializer-context';
+import type { SerializerContext } from './responses/json';
 import type { AnyType } from './types/property-type';
-import {
-  mergeSerializer,
-  responsesRule,
-  serializerRules,
-  type ResponseTypes,
-  type SerializerOptions,
-} from './types/serializer-options';
+import { mergeOptions, responsesRule, serializerRules } from './types/serializer-options';
+import type { ResponseTypes, SerializerOptions } from './types/serializer-options';
 import type { ValueParser } from './types/value-parser';
 
 /** Names of security schemes that a caller needs together, each with its scopes (OpenAPI 3.1, section 4.8.30). */
@@ -127,7 +112,9 @@ const operationRules: Readonly<Record<keyof OperationOptions, Rule>> = {
   },
 };
 
-/** What each option must be. (`resolveOptions` has the defaults.) */
+const isMediaType = (value: unknown): boolean => typeof value === 'string' && /^[^\s/;,]+\/[^\s/;,]+$/.test(value);
+
+/** What each option must be. */
 const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowFormData: {
     expects: 'true, false or { urlEncoded: true }',
@@ -146,7 +133,7 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
     accepts: isBinder,
   },
   modifier: fn,
-  valueParsers: arrayOf('results of valueParserFor()', isParser),
+  valueParsers: arrayOf('results of valueParserFor()', one => objectWith('', 'parse').accepts(one)),
   ...serializerRules,
   // One of another copy of this package is one, too.
   serializerContext: objectWith('a result of serializerContext()', 'read', 'write'),
@@ -155,14 +142,6 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   uploads: objectWith('{ storage, directory } or a Multer'),
   openapi: object,
 };
-
-function isMediaType(value: unknown): boolean {
-  return typeof value === 'string' && /^[^\s/;,]+\/[^\s/;,]+$/.test(value);
-}
-
-function isParser(value: unknown): boolean {
-  return typeof (value as Partial<ValueParser> | null)?.parse === 'function';
-}
 
 function areFieldSources(value: unknown): boolean {
   const known: readonly unknown[] = FIELD_SOURCES;
@@ -179,6 +158,13 @@ function isBinder(value: unknown): boolean {
 /** Excludes functions, which the compiler takes for binders because of `Function.prototype.bind`. */
 type BinderObject<T> = Binder<T> & { readonly [Symbol.hasInstance]?: never };
 
+const defaults = {
+  ...{ allowFormData: false, allowAnonymous: true, fieldSources: FIELD_SOURCES, fallback: true },
+  ...{ unknownNames: 'ignore', claims: principalOf, failureMessage: undefined, quoteValues: true },
+  jsonTypes: [] as readonly string[],
+  valueParsers: [] as readonly ValueParser[],
+} satisfies BindingOptions;
+
 /**
  * @param Dto the dto of the endpoint, by which its context is found.
  * @throws TypeError for an unknown option or an invalid value.
@@ -188,14 +174,14 @@ export function resolveOptions(
   Dto?: AnyType,
 ): ResolvedOptions & Pick<BindingOptions, 'openapi'> {
   checkOptions('bindRequest', given, bindingRules);
-  const options = withDefaults(defaults, bindingSnapshot(given));
+  const options = mergeOptions(defaults, given);
   const { allowFormData, claims, permissions, uploads } = options;
   checkOptions('bindRequest: openapi', options.openapi ?? {}, operationRules);
-  const context = options.serializerContext ?? options.contexts?.find(({ types }) => Dto && types.request === Dto);
-  const { types: contextTypes = {}, defaults: ofContext = {} } = context ?? {};
+  const context = options.serializerContext ?? options.contexts.find(({ types }) => Dto && types.request === Dto);
+  const { responses, ...ofContext } = context?.types ?? {};
+  const { propertyNamingPolicy, decimals = 'number', converters, contexts } = mergeOptions(options, ofContext);
   const limits = resolveLimits(options.limits);
   const callerOf = (req: Request): Claims | undefined => asClaims(claims(req));
-  const serializer = mergeSerializer(mergeSerializer(ofContext, options), contextTypes);
   return {
     ...options,
     jsonTypes: options.jsonTypes.map(type => type.toLowerCase()),
@@ -203,42 +189,20 @@ export function resolveOptions(
     allowUrlEncoded: typeof allowFormData === 'object',
     claims: callerOf,
     permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(callerOf(req)),
-    serializer: { propertyNamingPolicy: 'camelCase', decimals: 'number', ...serializer },
-    writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
-    responses: { ...contextTypes.responses, ...options.responses },
+    serializer: { propertyNamingPolicy: propertyNamingPolicy ?? 'camelCase', decimals, converters, contexts },
+    writesInstances: propertyNamingPolicy !== undefined || converters.length > 0,
+    responses: { ...responses, ...options.responses },
     limits,
-    ...uploadReader(uploads, limits),
+    readUpload: uploadReader(uploads, limits),
   };
 }
 
-const defaults = {
-  allowFormData: false,
-  jsonTypes: [] as readonly string[],
-  allowAnonymous: true,
-  fieldSources: FIELD_SOURCES,
-  fallback: true,
-  unknownNames: 'ignore',
-  claims: principalOf,
-  valueParsers: [],
-  failureMessage: undefined,
-  quoteValues: true,
-} satisfies BindingOptions;
-
-/** Copies options, so that later changes of them have no effect. */
-export const bindingSnapshot = (options: BindingOptions): BindingOptions =>
-  snapshotOf(options, 'allowFormData', 'limits', 'openapi', 'responses', 'uploads');
-
 /**
- * Merges an endpoint's options over the application's. Lists of parsers and converters are joined, the endpoint's
- * first.
+ * Merges an endpoint's options over the application's.
  * @param owner the function that the endpoint's options were given to, for the message.
  */
 export function mergeBinding(defaults: BindingOptions, given: BindingOptions, owner = 'bindRequest'): BindingOptions {
   checkOptions(owner, given, bindingRules);
-  return {
-    ...withDefaults(defaults, given),
-    valueParsers: [...(given.valueParsers ?? []), ...(defaults.valueParsers ?? [])],
-    ...mergeSerializer(defaults, given),
-    limits: withDefaults(defaults.limits ?? {}, given.limits ?? {}),
-  };
+  const limits = withDefaults(defaults.limits ?? {}, given.limits ?? {});
+  return { ...mergeOptions(defaults, given), limits };
 }

@@ -8,7 +8,6 @@ import { declareProperty, namingErrors } from './declaration/declarations';
 import { dto } from './declaration/declare';
 import type { PropertyKind, PropertySpec } from './declaration/property';
 import { BinderContext, type ResolvedOptions } from './input/binder-context';
-
 import { CodecTable } from './declaration/codec-table';
 import { planFor, type Plan } from './plan/plan';
 import { ownValue } from './reading/json-text';
@@ -46,30 +45,13 @@ export interface ValueReaders {
   readonly cookieValue: ReadValue;
 }
 
-/** How the readers declare the value, as the only property of a dto. */
-const KINDS = {
-  routeValue: 'routeParam',
-  queryValue: 'queryParam',
-  headerValue: 'fromHeader',
-  cookieValue: 'fromCookie',
-} as const satisfies Readonly<Record<keyof ValueReaders, PropertyKind>>;
-
 /** Makes the readers for an application's options. */
 export function valueReaders(resolved: ResolvedOptions, answering?: Answering): ValueReaders {
   // Other names are those of other readers.
   const options: ResolvedOptions = { ...resolved, unknownNames: 'ignore' };
   const codecs = new CodecTable(options.serializer, options.valueParsers);
-  const readerOf = (reader: keyof ValueReaders): ReadValue => {
+  const readerOf = (reader: keyof ValueReaders, kind: PropertyKind): ReadValue => {
     const known = new WeakMap<object, Map<string, Plan>>();
-    const planFrom = (name: string, type: AnyType, required: boolean): Plan => {
-      const plans = known.get(type) ?? new Map<string, Plan>();
-      const key = `${String(required)} ${name}`;
-      // Not as `required: false`: a client could send a header or a cookie elsewhere.
-      const spec = { kind: KINDS[reader], type, required: required && !isOptional(type), fallback: false };
-      const plan = plans.get(key) ?? planOfValue(name, spec, reader, one => planFor(one, codecs, options, reader));
-      known.set(type, plans.set(key, plan));
-      return plan;
-    };
     const read = (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {
       if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
         throw new TypeError(`${reader} takes the request and a name first: ${reader}(req, 'id', guid).`);
@@ -79,9 +61,14 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
         assertType(type);
       });
       const { required = true } = given;
-      const endpoint = { Dto: type, options, plan: planFrom(name, type, required) };
+      const plans = known.get(type) ?? new Map<string, Plan>();
+      // Not as `required: false`: a client could send a header or a cookie elsewhere.
+      const spec: PropertySpec = { kind, type, required: required && !isOptional(type), fallback: false };
+      const plan = plans.get(`${required} ${name}`) ?? planOfValue(name, spec, codecs, options, reader);
+      known.set(type, plans.set(`${required} ${name}`, plan));
       try {
-        const bound = bindDeclared(new BinderContext(req, req.res as Response, endpoint, { kind: 'none' }));
+        const context = new BinderContext(req, req.res as Response, { Dto: type, options, plan }, { kind: 'none' });
+        const bound = bindDeclared(context);
         if (!isPromise(bound)) return ownValue(bound as object, name);
         ignoreRejection(bound);
       } catch (error) {
@@ -94,25 +81,30 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
     return read as ReadValue;
   };
   return {
-    routeValue: readerOf('routeValue'),
-    queryValue: readerOf('queryValue'),
-    headerValue: readerOf('headerValue'),
-    cookieValue: readerOf('cookieValue'),
+    routeValue: readerOf('routeValue', 'routeParam'),
+    queryValue: readerOf('queryValue', 'queryParam'),
+    headerValue: readerOf('headerValue', 'fromHeader'),
+    cookieValue: readerOf('cookieValue', 'fromCookie'),
   };
 }
+
+const UNREADABLE = { kind: 'scalar', name: 'value of a type that can be read', text: () => undefined } as const;
 
 /**
  * Prepares the reading of a value as the only property of a dto. If its type cannot be read, every value gets 400, like
  * an invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
  */
-function planOfValue(name: string, spec: PropertySpec, reader: string, planOf: (Dto: AnyType) => Plan): Plan {
-  const planWith = (one: PropertySpec): Plan => {
-    const Value = dto({});
-    declareProperty(Value, name, one);
-    return planOf(Value);
-  };
+function planOfValue(
+  name: string,
+  spec: PropertySpec,
+  codecs: CodecTable,
+  options: ResolvedOptions,
+  reader: string,
+): Plan {
+  const Value = dto({});
   try {
-    return planWith(spec);
+    declareProperty(Value, name, spec);
+    return planFor(Value, codecs, options, reader);
   } catch (error) {
     warnOnce(
       'BINDONCE_UNREADABLE_TYPE',
@@ -120,7 +112,6 @@ function planOfValue(name: string, spec: PropertySpec, reader: string, planOf: (
         `with 400, or undefined with required: false. ${((error as Error).cause as Error).message}`,
       `${reader} ${name}`,
     );
-    const unreadable = { kind: 'scalar', name: 'value of a type that can be read', text: () => undefined } as const;
-    return planWith({ ...spec, type: { codec: () => unreadable } });
+    return planOfValue(name, { ...spec, type: { codec: () => UNREADABLE } }, codecs, options, reader);
   }
 }

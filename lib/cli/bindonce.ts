@@ -1,17 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError, type Command } from './command-line';
-import { generateCommand } from './generate-command';
-import { keysCommand } from './keys-command';
-import { lastLoaded, LoadError } from './load-application';
-import { openapiCommand } from './openapi-command';
+import { CommandError, lastLoaded, LoadError } from './command';
+import * as generate from './generate-command';
+import * as keys from './keys-command';
+import * as openapi from './openapi-command';
 
-const commands: Readonly<Record<string, Command>> = {
-  generate: generateCommand,
-  keys: keysCommand,
-  openapi: openapiCommand,
-};
+const commands = { generate, keys, openapi };
 
 const usage = `Usage: bindonce <command> [options]
 
@@ -26,19 +21,16 @@ const usage = `Usage: bindonce <command> [options]
 const isHelp = (argument: string): boolean => argument === '-h' || argument === '--help';
 
 async function main([name = '', ...args]: string[]): Promise<number> {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command) return args.some(isHelp) ? print(command.usage) : command.run(args);
-  if (isHelp(name)) return print(usage);
-  if (name === '-v' || name === '--version') {
+  const command = Object.hasOwn(commands, name) ? commands[name as keyof typeof commands] : undefined;
+  if (command && !args.some(isHelp)) return command.run(args);
+  if (command || isHelp(name)) process.stdout.write(command?.usage ?? usage);
+  else if (name === '-v' || name === '--version') {
     const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string };
-    return print(`${version}\n`);
+    console.log(version);
+  } else {
+    const mistake = name === '' ? 'Name a command' : `There is no command ${JSON.stringify(name)}`;
+    throw new CommandError(`${mistake}.\n\n${usage}`);
   }
-  const mistake = name === '' ? 'Name a command' : `There is no command ${JSON.stringify(name)}`;
-  throw new UsageError(`${mistake}.\n\n${usage}`);
-}
-
-function print(text: string): number {
-  process.stdout.write(text);
   return 0;
 }
 
@@ -55,8 +47,8 @@ const exit = (code: number): never => process.off('exit', endsEarly).exit(code);
 
 main(process.argv.slice(2)).then(exit, (error: unknown) => {
   // A stack helps with the application's own errors, and not with a wrong command line.
-  if (error instanceof UsageError || error instanceof LoadError) console.error(`bindonce: ${error.message}`);
-  else console.error(error);
-  if (error instanceof LoadError && 'cause' in error) console.error(error.cause);
+  const isOurs = error instanceof CommandError;
+  console.error(isOurs ? `bindonce: ${error.message}` : error);
+  if (isOurs && 'cause' in error) console.error(error.cause);
   exit(error instanceof LoadError ? 1 : 2);
 });

@@ -3,12 +3,11 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { makeIdempotency } from '../idempotency/idempotency';
 import type { KeyRecord, Keys, KeysQuery } from '../idempotency/operate/keys';
-import type { IdempotencyOptions } from '../idempotency/options/options';
 import { postgresStore, type PostgresPool } from '../idempotency/stores/postgres/store';
 import { sqliteStore } from '../idempotency/stores/sqlite/store';
-import { parsedArguments, UsageError, type Command } from './command-line';
+import { CommandError, parsedArguments } from './command';
 
-const usage = `Usage: bindonce keys <command> --store <url or file> [options]
+export const usage = `Usage: bindonce keys <command> --store <url or file> [options]
 
   ls                               runs, the newest first
   show <cacheKey>                  one run
@@ -29,43 +28,51 @@ Exit code: 0; 1 if there is no such run; 2 for a mistake, or a store that fails.
 /** Milliseconds that a run which is settled as "ran" is kept: a day. */
 const KEPT = 86_400_000;
 
-/** Shows and changes the runs in a store. */
-export const keysCommand: Command = { usage, run };
-
 const text = { type: 'string' } as const;
 
-async function run(args: string[]): Promise<number> {
+/** Shows and changes the runs in a store. @returns the exit code of the process. */
+export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parsedArguments(args, usage, {
     ...{ store: text, namespace: text, schema: text, prefix: text, json: { type: 'boolean' } },
     ...{ state: text, path: text, key: text, caller: text, limit: text, after: text },
   });
-  const { store, namespace, schema, prefix, json = false, limit, ...query } = values;
+  const { store, namespace, schema, prefix, json, limit, ...query } = values;
   const [command = '', cacheKey, outcome] = positionals;
   const wanted = { ls: 1, show: 2, purge: 2, resolve: 3 }[command];
-  if (wanted !== positionals.length) throw new UsageError(`Name one command, and what it needs.\n\n${usage}`);
-  if (store === undefined) throw new UsageError(`Name the store: --store <url or file>.\n\n${usage}`);
+  if (wanted !== positionals.length) throw new CommandError(`Name one command, and what it needs.\n\n${usage}`);
+  if (store === undefined) throw new CommandError(`Name the store: --store <url or file>.\n\n${usage}`);
   const { keys } = makeIdempotency({ store: storeAt(store, { namespace, schema, prefix }), cacheDuration: KEPT });
   try {
     const asked = { ...query, ...(limit && { limit: Number(limit) }) } as KeysQuery;
-    if (command === 'ls') return await list(keys, asked, json);
-    if (cacheKey === undefined) return 2;
-    if (command === 'show') return show(await keys.get(cacheKey), json);
-    const isDone =
-      command === 'purge' ? await keys.purge(cacheKey) : await keys.resolve(cacheKey, outcome as 'ran' | 'did-not-run');
-    print(
-      json ? JSON.stringify({ done: isDone }) : isDone ? 'Done.' : 'There is no such run, or it is in another state.',
-    );
-    return isDone ? 0 : 1;
+    const [isFound, facts, ...lines] = await resultOf(keys, command, cacheKey, outcome, asked);
+    for (const line of json ? [JSON.stringify(facts)] : lines) console.log(line);
+    return isFound ? 0 : 1;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new CommandError((error as Error).message);
   }
 }
 
-/** @throws UsageError for an unknown address, a file that is not there, and a package that is not installed. */
-function storeAt(
-  address: string,
-  { namespace, schema, prefix }: Readonly<Record<string, string | undefined>>,
-): NonNullable<IdempotencyOptions['store']> {
+/** Whether there is such a run, what programs are told, and the lines for a person. */
+type Result = readonly [isFound: boolean, facts: unknown, ...lines: string[]];
+
+/** Carries out one command. */
+async function resultOf(keys: Keys, command: string, cacheKey = '', outcome = '', query?: KeysQuery): Promise<Result> {
+  if (command === 'ls') {
+    const page = await keys.list(query);
+    const more = page.after === undefined ? [] : [`More: --after ${page.after}`];
+    return [true, page, ...page.items.map(rowOf), ...more];
+  }
+  if (command === 'show') {
+    const found = await keys.get(cacheKey);
+    if (!found) return [false, null, 'There is no such run.'];
+    return [true, found, rowOf(found), `  until ${timeOf(found.ends)}`];
+  }
+  const isDone = await (command === 'purge' ? keys.purge(cacheKey) : keys.resolve(cacheKey, outcome as 'ran'));
+  return [isDone, { done: isDone }, isDone ? 'Done.' : 'There is no such run, or it is in another state.'];
+}
+
+/** @throws CommandError for an unknown address, a file that is not there, and a package that is not installed. */
+function storeAt(address: string, { namespace, schema, prefix }: Readonly<Record<string, string | undefined>>) {
   const [, scheme] = /^([a-z]+):\/\//.exec(address) ?? [];
   switch (scheme) {
     case 'redis':
@@ -77,14 +84,13 @@ function storeAt(
     case 'postgres':
     case 'postgresql': {
       const { Pool } = installed('pg') as { Pool: new (options: object) => PostgresPool };
-      const options = { ...(schema !== undefined && { schema }), ...(prefix !== undefined && { prefix }) };
-      return postgresStore(new Pool({ connectionString: address }), options);
+      return postgresStore(new Pool({ connectionString: address }), { schema, prefix });
     }
     case undefined:
       if (existsSync(address)) return sqliteStore(address);
-      throw new UsageError(`There is no file ${resolve(address)}.`);
+      throw new CommandError(`There is no file ${resolve(address)}.`);
     default:
-      throw new UsageError(`There is no store for ${scheme}://. Use redis://, rediss://, postgres://, or a file.`);
+      throw new CommandError(`There is no store for ${scheme}://. Use redis://, rediss://, postgres://, or a file.`);
   }
 }
 
@@ -93,25 +99,8 @@ function installed(name: string): unknown {
   try {
     return createRequire(resolve('package.json'))(name);
   } catch (error) {
-    throw new UsageError(`The package ${name} is not installed here: ${(error as Error).message.split('\n')[0]}`);
+    throw new CommandError(`The package ${name} is not installed here: ${(error as Error).message.split('\n')[0]}`);
   }
-}
-
-async function list(keys: Keys, query: KeysQuery, json: boolean): Promise<number> {
-  const page = await keys.list(query);
-  if (json) print(JSON.stringify(page));
-  else for (const one of page.items) print(rowOf(one));
-  if (!json && page.after !== undefined) print(`More: --after ${page.after}`);
-  return 0;
-}
-
-function show(found: KeyRecord | undefined, json: boolean): number {
-  if (!found) {
-    print(json ? 'null' : 'There is no such run.');
-    return 1;
-  }
-  print(json ? JSON.stringify(found) : `${rowOf(found)}\n  until ${timeOf(found.ends)}`);
-  return 0;
 }
 
 /** A line of at most 80 columns, and the cache key below. */
@@ -121,7 +110,3 @@ function rowOf({ state, status, created, method, path, cacheKey }: KeyRecord): s
 }
 
 const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
-
-const print = (line: string): void => {
-  console.log(line);
-};

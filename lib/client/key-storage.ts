@@ -102,13 +102,10 @@ export const ofThisPage = storageOf(async (name, next) => {
 export const orMemory = (storage: KeyStorage): KeyStorage => ({
   async claim(name, entry) {
     const offered = await memory.claim(name, entry);
-    try {
-      const claimed = await storage.claim(name, offered);
-      await memory.remove(name, offered.key, false);
-      return claimed;
-    } catch {
-      return offered;
-    }
+    const claim = Promise.resolve().then(() => storage.claim(name, offered));
+    const claimed = await claim.catch(() => undefined);
+    if (claimed) await memory.remove(name, offered.key, false);
+    return claimed ?? offered;
   },
   async remove(name, key, ifAlone) {
     await memory.remove(name, key, ifAlone);

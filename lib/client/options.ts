@@ -1,4 +1,3 @@
-import { refuse, shown } from './error.js';
 import { memory, ofThisPage, orMemory, type KeyStorage } from './key-storage.js';
 
 /** Options of `idempotentFetch()`. */
@@ -102,4 +101,15 @@ export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions
   const resolved = Object.fromEntries([...defaults, ...given]) as ResolvedOptions;
   const storage = options.storage === 'memory' ? memory : resolved.storage;
   return { ...resolved, storage: options.whenStorageFails === 'memory' ? orMemory(storage) : storage };
+}
+
+/** @throws TypeError for what the caller has to correct. */
+export function refuse(message: string): never {
+  throw new TypeError(`idempotentFetch: ${message}`);
+}
+
+/** Describes a value for a message: briefly, and never with the contents of an object. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }

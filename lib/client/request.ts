@@ -1,6 +1,5 @@
 /// <reference lib="dom.iterable" />
-import { refuse, shown } from './error.js';
-import type { ResolvedOptions } from './options.js';
+import { refuse, shown, type ResolvedOptions } from './options.js';
 
 /** Options of `fetch`, and the name of the operation. */
 export interface IdempotentRequestInit extends RequestInit {
@@ -14,19 +13,7 @@ export interface IdempotentRequestInit extends RequestInit {
 }
 
 /** A request that can be sent any number of times, always the same. */
-export interface PreparedRequest {
-  readonly url: string;
-  /** Without the key and the signal. */
-  readonly init: RequestInit & { readonly headers: Headers };
-  /** The caller's own. */
-  readonly signal: AbortSignal | null | undefined;
-  /** The key of the application, if it keeps one itself: then nothing is stored. */
-  readonly key: string | undefined;
-  /** What the key is stored under. */
-  readonly name: string;
-  /** Hash of method, URL, the chosen headers, media type and body. */
-  readonly digest: string;
-}
+export type PreparedRequest = Awaited<ReturnType<typeof prepare>>;
 
 /** @throws TypeError for a request that cannot be sent twice with one key. */
 export function checkRequest(url: unknown, init: IdempotentRequestInit, options: ResolvedOptions): void {
@@ -66,13 +53,15 @@ export function checkName(name: 'key' | 'operation', value: unknown): void {
 /**
  * Copies a request, so that every attempt sends the same. All of it is read before the first `await`: the caller may
  * change its objects as soon as the call has returned a promise.
+ * @returns what is sent, without the key and the signal; the caller's own signal; the key, if the application keeps it;
+ * the name that a key is stored under; and a hash of method, URL, the chosen headers, media type and body.
  * @throws TypeError for a request that `fetch` refuses, or that has a key already.
  */
 export async function prepare(
   url: string | URL,
   { operation, key, signal, ...init }: IdempotentRequestInit,
   { headerName, additionalHeaders, prefix }: ResolvedOptions,
-): Promise<PreparedRequest> {
+) {
   const headers = new Headers(init.headers);
   if (headers.has(headerName)) refuse(`it sets ${headerName} itself; pass the key of your own as \`key\`.`);
   const own = { ...init, headers, signal: null };

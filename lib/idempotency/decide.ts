@@ -1,54 +1,108 @@
-import { inspect } from 'node:util';
+import { removeLeftFiles } from '../body/left-behind';
 import { isExchangeOver } from '../http/exchange-end';
-import type { Attempt, Exchange, Outcome } from './exchange/exchange';
+import { Problem } from '../problems/problem';
+import { refusal, type Exchange, type Outcome } from './run/exchange';
 import type { Acquisition } from './leases/lease-store';
 import { localRun } from './leases/local-runs';
-import { fingerprintOf, isToken, PURGE, REMEDY } from './leases/token';
+import { fingerprintOf, PURGE } from './leases/token';
 import { joinWaiters } from './leases/waiting';
+import { leaveUnguarded } from './mounted';
+import { replay } from './run/replay';
+import { echoKey } from './run/request-idempotency';
 import { StoreUnavailable } from './store-calls/store-call';
 
-/** An answer of the lease store, or what follows from it for a request that has not got the key. */
-type Answer = Acquisition | Extract<Outcome, { readonly kind: 'reused' | 'store-failed' }>;
+/** The answer of the lease store; `reused`: the key belongs to a request with other values. */
+type Answer = Acquisition | { readonly kind: 'reused' };
+
+/** The problem of a request that does not run for the sake of an earlier one, by the outcome that is told of it. */
+export const REFUSALS = {
+  conflicted: [
+    'request-in-flight',
+    'The first request with this idempotency key has not been answered yet. Retry later with the same key.',
+  ],
+  reused: [
+    'key-reused',
+    'This idempotency key was used for a request with other values. Use a new key for a new request.',
+  ],
+  unavailable: [
+    'response-unavailable',
+    'The request was executed before and is not executed again, but its response is not available. Do not retry; ' +
+      'look up the result.',
+  ],
+  'outcome-unknown': [
+    'outcome-unknown',
+    'The request may have been executed before: what executed it ended without saying what it did. It is not ' +
+      'executed again until someone has found out. Do not retry, and do not use another key; look up the result.',
+  ],
+} as const;
 
 /**
  * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
  * @returns the right, or the outcome of a request that does not run, or not again.
  */
-export async function decide(exchange: Exchange, attempt: Attempt): Promise<{ kind: 'acquired' } | Outcome> {
-  const { options, stores } = exchange;
-  const { cacheKey } = attempt;
+export async function decide(exchange: Exchange): Promise<'acquired' | Outcome> {
+  const { options, cacheKey } = exchange;
   let waited = false;
   let hasRun = false;
   try {
-    let answer = await ask(exchange, attempt);
+    let answer = await ask(exchange);
     if (answer.kind === 'running' && options.whenInFlight === 'wait') {
       waited = true;
-      answer = await waitForTurn(exchange, attempt, answer);
+      answer = await waitForTurn(exchange, answer);
     }
-    if (answer.kind === 'running') return { kind: 'conflicted', status: 409, msLeft: answer.msLeft };
-    if (answer.kind === 'unknown') return { kind: 'outcome-unknown', status: 409 };
-    if (answer.kind !== 'done') return answer;
+    if (answer.kind === 'acquired') return answer.kind;
+    void removeLeftFiles(exchange.req);
+    if (answer.kind === 'running') return refused('conflicted', { 'Retry-After': wholeSeconds(answer.msLeft) });
+    if (answer.kind === 'unknown') return refused('outcome-unknown');
+    if (answer.kind === 'reused') return refused('reused');
     hasRun = true;
-    const response = await stores.read({ cacheKey, token: answer.token });
-    if (!response) return { kind: 'unavailable', status: 409 };
-    return { kind: waited ? 'waited' : 'replayed', response, status: response.status };
+    const response = await exchange.stores.read({ cacheKey, token: answer.token });
+    if (!response) return refused('unavailable');
+    const sendAgain = (): void => {
+      replay(response, exchange.req, exchange.res, options.replayedHeader);
+    };
+    return { kind: waited ? 'waited' : 'replayed', status: response.status, answer: sendAgain };
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     // This process may know of a run that the store cannot tell of.
     const phase = localRun(cacheKey, options.leases)?.phase;
     hasRun ||= phase === 'storing';
-    return hasRun || phase || waited || options.whenStoreFails === 'reject'
-      ? { kind: 'store-failed', status: 503, error, hasRun }
-      : { kind: 'store-failed', error, unguarded: attempt };
+    if (!hasRun && !phase && !waited && options.whenStoreFails === 'run') return runUnguarded(exchange, error);
+    const what = hasRun
+      ? 'The request was executed before and is not executed again, but its response cannot be read now'
+      : 'Nothing was executed for this attempt';
+    const detail = `${what}, because the idempotency store is unavailable. Retry later with the same key.`;
+    const problem = new Problem('store-unavailable', detail, { headers: { 'Retry-After': '1' }, cause: error });
+    return { ...refusal(problem), kind: 'store-failed', error };
   }
 }
 
+function refused(kind: keyof typeof REFUSALS, headers = {}): Outcome {
+  const [code, detail] = REFUSALS[kind];
+  const { status, answer } = refusal(new Problem(code, detail, { headers }));
+  return { kind, status, answer };
+}
+
+/** Rounds up to whole seconds, at least 1. An application's own lease store may return something else than a number. */
+const wholeSeconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1_000) || 1));
+
+/** The application prefers to run the handler without the guarantee. */
+const runUnguarded = (exchange: Exchange, error: StoreUnavailable): Outcome => ({
+  kind: 'store-failed',
+  error,
+  answer() {
+    echoKey(exchange);
+    leaveUnguarded(exchange);
+    exchange.next();
+  },
+});
+
 /** Waits for the end of the run that is under way, for `waitTimeout` at most. */
-async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Answer): Promise<Answer> {
-  const { req, res, options } = exchange;
+async function waitForTurn(exchange: Exchange, first: Answer): Promise<Answer> {
+  const { req, res, options, cacheKey } = exchange;
   const deadline = performance.now() + options.waitTimeout;
   const isGone = (): boolean => isExchangeOver(req, res);
-  const waiters = joinWaiters(attempt.cacheKey, options.leases);
+  const waiters = joinWaiters(cacheKey, options.leases);
   let seen = waiters.changes;
   let answer = first;
   try {
@@ -56,7 +110,7 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Answer):
       await waiters.next(seen, deadline - performance.now(), isGone);
       if (isGone()) break;
       seen = waiters.changes;
-      answer = await ask(exchange, attempt);
+      answer = await ask(exchange);
     }
     if (answer.kind === 'done' || answer.kind === 'unknown') waiters.changed();
     return answer;
@@ -70,25 +124,19 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Answer):
  * @throws StoreUnavailable, also if the lease was over when the answer came, since the store was slow, or this process
  * was stopped: another request may have run since.
  */
-async function ask({ options, stores }: Exchange, attempt: Attempt): Promise<Answer> {
+async function ask(exchange: Exchange): Promise<Answer> {
+  const { options, stores, fingerprint } = exchange;
   const { leaseDuration, whenKeyReused } = options;
-  attempt.asked = performance.now();
-  const answer = await stores.acquire(attempt, leaseDuration);
-  if (answer.kind === 'acquired') {
-    if (performance.now() - attempt.asked < leaseDuration) return answer;
-    void stores.releaseQuietly(attempt);
-    throw new StoreUnavailable(
-      `acquire() of the lease store answered after the lease of ${leaseDuration} ms had expired`,
-      'Use a longer leaseDuration.',
-    );
+  exchange.asked = performance.now();
+  const answer = await stores.acquire(exchange, leaseDuration);
+  if (answer.kind !== 'acquired') {
+    const isSame = whenKeyReused === 'run' || [fingerprint, PURGE].includes(fingerprintOf(answer.token));
+    return isSame ? answer : { kind: 'reused' };
   }
-  const { token } = answer;
-  const isSame = [attempt.fingerprint, PURGE].includes(fingerprintOf(token));
-  if (isToken(token) && (isSame || whenKeyReused === 'reject'))
-    return isSame ? answer : { kind: 'reused', status: 422 };
-  // It does not tell whose the lease is. The key is in use all the same, so nothing runs unguarded either.
-  const what =
-    `The lease of the cache key ${attempt.cacheKey} has the token ${inspect(token.slice(0, 80))}, which bindonce has ` +
-    'not made for it';
-  return { kind: 'store-failed', status: 503, error: new StoreUnavailable(what, REMEDY), hasRun: false };
+  if (performance.now() - exchange.asked < leaseDuration) return answer;
+  void stores.releaseQuietly(exchange);
+  throw new StoreUnavailable(
+    `acquire() of the lease store answered after the lease of ${leaseDuration} ms had expired`,
+    'Use a longer leaseDuration.',
+  );
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Exchange } from './exchange/exchange';
+import type { Exchange } from './run/exchange';
 import { isKeyMissing } from './identity/key';
 import type { ResolvedOptions } from './options/resolved-options';
 import { commitUnguarded } from './run/commit-with';
@@ -47,17 +47,8 @@ export function mark(req: Marked, options: ResolvedOptions): boolean {
 }
 
 /** Names the options that differ, as the application calls them. */
-function differences(first: ResolvedOptions, second: ResolvedOptions): string[] {
-  const names = (Object.keys(first) as (keyof ResolvedOptions)[]).filter(name => !isSame(first[name], second[name]));
-  // Leases belong to their store.
-  const isPart = (name: string): boolean => name === 'leases' || name === 'both';
-  return names.filter(name => !isPart(name) || !names.includes('responses')).map(name => given[name] ?? name);
-}
-
-const given: Readonly<Partial<Record<keyof ResolvedOptions, string>>> = {
-  responses: 'store',
-  callersOn: 'binding.claims of configure()',
-};
+const differences = ({ given: first }: ResolvedOptions, { given: second }: ResolvedOptions): string[] =>
+  Object.keys(first).filter(name => !isSame(first[name], second[name]));
 
 /** Compares lists of names, and patterns, by what they say. */
 function isSame(one: unknown, other: unknown): boolean {
@@ -82,7 +73,8 @@ export function letThrough(exchange: Exchange): boolean {
  * Sets the `req.idempotency` of a request that runs without a guard: handlers expect one.
  * @returns false if it is set already.
  */
-export function leaveUnguarded(exchange: Exchange, { key, cacheKey } = { key: '', cacheKey: '' }): boolean {
+export function leaveUnguarded(exchange: Exchange): boolean {
+  const { key, cacheKey } = exchange;
   const req: Marked = exchange.req;
   if (req.idempotency) return false;
   const commit: RequestGuard['commitWith'] = (adapter, work) => commitUnguarded(exchange, adapter, work);

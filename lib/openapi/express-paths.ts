@@ -1,22 +1,19 @@
 import { parse, type Token } from 'path-to-regexp';
 
+/**
+ * Paths are written here as in OpenAPI, `/orders/{id}`, with `{*rest}` for a parameter that takes several segments. Two
+ * parameters of nested routers can have one name; the document has other names then.
+ */
+const PARAMETER = /\{(\*?)([^}]*)\}/g;
+
 /** A parameter of a path. */
 export interface PathParameter {
   /** Its name in the document. */
   readonly name: string;
   /** Its name in `req.params`; undefined where another parameter has the name, too. */
   readonly key: string | undefined;
-  /** True if it takes several segments. */
-  readonly isWildcard?: boolean;
+  readonly isWildcard: boolean;
 }
-
-/** A path as OpenAPI writes it, `/orders/{id}`, and its parameters. */
-export interface PathTemplate {
-  readonly path: string;
-  readonly parameters: readonly PathParameter[];
-}
-
-export const rootTemplate: PathTemplate = { path: '', parameters: [] };
 
 /** Returns the name, with a number if it is taken. */
 export function freeName(name: string, isTaken: (name: string) => boolean): string {
@@ -25,62 +22,65 @@ export function freeName(name: string, isTaken: (name: string) => boolean): stri
   return free;
 }
 
-/** Joins two paths. A parameter of the first one whose name the second has, too, gets another name and is not seen. */
-export function joined(one: PathTemplate, other: PathTemplate): PathTemplate {
-  const taken = new Set([...one.parameters, ...other.parameters].map(({ name }) => name));
-  let { path } = one;
-  const first = one.parameters.map((parameter): PathParameter => {
-    if (!other.parameters.some(({ name }) => name === parameter.name)) return parameter;
-    const name = freeName(parameter.name, one => taken.has(one));
-    taken.add(name);
-    path = path.replace(`{${parameter.name}}`, () => `{${name}}`);
-    return { name, key: undefined };
+const namesIn = (path: string): string[] => [...path.matchAll(PARAMETER)].map(([, , name = '']) => name);
+
+/** Returns a path as the document has it: of parameters with one name, all but the last get a number. */
+export function documentPath(path: string): string {
+  const names = namesIn(path);
+  const taken = new Set(names);
+  let at = 0;
+  return path.replace(PARAMETER, (_whole, _star, name: string) => {
+    const free = names.includes(name, ++at) ? freeName(name, one => taken.has(one)) : name;
+    taken.add(free);
+    return `{${free}}`;
   });
-  const whole = `${path}${other.path}`.replace(/\/{2,}/g, '/');
-  return { path: whole, parameters: [...first, ...other.parameters] };
 }
 
-/** Gives a path the spelling and the names of another one, which differs in nothing else. */
-export function renamed({ parameters }: PathTemplate, { path, parameters: names }: PathTemplate): PathTemplate {
-  return { path, parameters: parameters.map((one, at) => ({ ...one, name: names[at]?.name ?? one.name })) };
+/**
+ * Returns the parameters of a path.
+ * @param document the path that the document has for it, which differs in their names only.
+ */
+export function parametersOf(path: string, document: string): PathParameter[] {
+  const keys = namesIn(path);
+  return namesIn(document).map((name, at) => {
+    const key = keys[at] ?? '';
+    return { name, key: keys.includes(key, at + 1) ? undefined : key, isWildcard: path.includes(`{*${key}}`) };
+  });
 }
+
+export const joined = (one: string, other: string): string => `${one}${other}`.replace(/\/{2,}/g, '/');
 
 /** Returns the path without the names of its parameters: Express takes `/:id` and `/:order` for one path. */
-export const shapeOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '{}');
+export const shapeOf = (path: string): string => path.replace(PARAMETER, '{}');
 
 /**
  * Returns one template for a path of Express 5, and one more for each part of it that may be missing. Of each shape,
  * the last: of `{/:a}{/:b}`, Express fills the first part.
  */
-export function templatesOf(path: string): PathTemplate[] {
-  const templates = templatesOfTokens(parse(path).tokens).map(rooted);
+export function templatesOf(path: string): string[] {
+  // A wildcard at the beginning of a path takes the slash as well.
+  const templates = templatesOfTokens(parse(path).tokens).map(one => one.replace(/^(?=[^/])/, '/'));
   return [...new Map(templates.map(one => [shapeOf(one), one])).values()];
 }
 
-/** Adds the slash that templates begin with: a wildcard at the beginning of a path takes it as well. */
-const rooted = (one: PathTemplate): PathTemplate => (/^[^/]/.test(one.path) ? { ...one, path: `/${one.path}` } : one);
-
-function templatesOfTokens(tokens: readonly Token[]): PathTemplate[] {
-  let templates: PathTemplate[] = [rootTemplate];
+function templatesOfTokens(tokens: readonly Token[]): string[] {
+  let templates = [''];
   for (const here of tokens.map(templatesOfToken))
     templates = templates.flatMap(one => here.map(other => joined(one, other)));
   return templates;
 }
 
-function templatesOfToken(token: Token): PathTemplate[] {
+function templatesOfToken(token: Token): string[] {
   switch (token.type) {
     case 'text':
       // Braces would be a parameter.
-      return [{ path: token.value.replace(/[{}]/g, encodeURIComponent), parameters: [] }];
+      return [token.value.replace(/[{}]/g, encodeURIComponent)];
     case 'param':
-    case 'wildcard': {
+    case 'wildcard':
       // A quoted name of Express 5 may hold characters that end the expression.
-      const name = token.name.replace(/[{}/?#]/g, '_');
-      const isWildcard = token.type === 'wildcard' && { isWildcard: true };
-      return [{ path: `{${name}}`, parameters: [{ name, key: token.name, ...isWildcard }] }];
-    }
+      return [`{${token.type === 'wildcard' ? '*' : ''}${token.name.replace(/[{}/?#]/g, '_')}}`];
     case 'group':
-      return [rootTemplate, ...templatesOfTokens(token.tokens)];
+      return ['', ...templatesOfTokens(token.tokens)];
   }
 }
 
@@ -94,7 +94,7 @@ const PARTS_4 =
 const REGEXP_4 = /[?+()[\]|^$]/;
 
 /** Does the same for a path of Express 4, as Express 5 writes it; none for one with parts of a regular expression. */
-export function templatesOf4(path: string): PathTemplate[] {
+export function templatesOf4(path: string): string[] {
   let wildcards = 0;
   let written = '';
   for (const [, slash = '', name, sign, star, escaped, plain = ''] of path.matchAll(PARTS_4)) {

@@ -1,12 +1,11 @@
 import { namingErrors } from '../binding/declaration/declarations';
-import { isDescribed } from '../description/descriptions';
-import { warnOnce } from '../warnings/warn-once';
 import { Components } from './components';
-import { freeName, renamed, shapeOf } from './express-paths';
+import { freeName } from './express-paths';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
-import { operationOf, requestOf, type Operation } from './operation';
+import { operationsOf, type Operation } from './operations';
+import { requestOf } from './requests';
 import { responsesOf } from './responses';
-import { routesOf, type Route, type Routed } from './routes';
+import type { Routed } from './routes';
 import { Security } from './security';
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
@@ -38,35 +37,6 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   return components.complete(document, { securitySchemes: security.schemes }) as OpenApiDocument;
 }
 
-/** Finds the routes that the document lists, under the paths that it has for them. */
-function operationsOf(app: Routed, { mounts, listOthers, openapi: version = '3.1' }: OpenApiOptions): Operation[] {
-  const routes = new Map<string, Route>();
-  for (const route of routesOf(app, mounts)) {
-    const where = `${route.method} ${shapeOf(route.template)}`;
-    const before = routes.get(where);
-    // A route that ends with one of our middlewares leaves the answer to the next one.
-    if (!before || isDescribed(before.handlers.at(-1)))
-      routes.set(where, { ...route, handlers: [...(before?.handlers ?? []), ...route.handlers] });
-  }
-  const operations = [...routes.values()].map(operationOf).filter(({ route, guard, endpoint }) => {
-    const isListed = !endpoint?.operation.hidden && (guard ?? endpoint ?? listOthers);
-    return isListed && isIn(version, route);
-  });
-  // OpenAPI takes `/{id}` and `/{order}` for one path (3.1, section 4.8.8.1), as Express does.
-  const first = new Map(operations.map(({ route: { template } }) => [shapeOf(template), template] as const).reverse());
-  return operations.map(({ route }) => {
-    const template = renamed(route.template, first.get(shapeOf(route.template)) ?? route.template);
-    return operationOf({ ...route, template });
-  });
-}
-
-function isIn(version: string, { method, template: { path } }: Route): boolean {
-  if (method !== 'query' || version === '3.2') return true;
-  const why = "OpenAPI 3.1 has no method QUERY (RFC 10008). Pass openapi: '3.2'.";
-  warnOnce('BINDONCE_OPENAPI_QUERY', `openapi: QUERY ${path} is left out: ${why}`, path);
-  return false;
-}
-
 /** Describes the operations by path and method. */
 function pathsOf(
   operations: readonly Operation[],
@@ -79,11 +49,7 @@ function pathsOf(
     namingErrors(`openapi: ${one.where}`, () => {
       const request = requestOf(one, components, security);
       const responses = responsesOf(one, request, components);
-      (paths[one.route.template.path] ??= {})[one.route.method] = {
-        operationId: names.get(one),
-        ...request,
-        responses,
-      };
+      (paths[one.path] ??= {})[one.method] = { operationId: names.get(one), ...request, responses };
     });
   return paths;
 }

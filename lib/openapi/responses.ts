@@ -5,15 +5,15 @@ import { mustBeSent } from '../binding/declaration/describe';
 import { BinderContext } from '../binding/input/binder-context';
 import { lookupOf } from '../binding/plan/plan';
 import { validationProblem } from '../binding/reading/failures';
-import { readMissing, type Endpoint } from '../binding/bind-request';
-import { IN_FLIGHT, REUSED } from '../idempotency/idempotency';
+import { readMissing } from '../binding/bind-request';
+import { REFUSALS } from '../idempotency/decide';
 import { keyMissing } from '../idempotency/identity/key';
 import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
 import { Problem, type ProblemLocation } from '../problems/problem';
 import type { Components } from './components';
-import type { Operation, RequestObject } from './operation';
-import type { Route } from './routes';
+import type { Operation } from './operations';
+import type { RequestObject } from './requests';
 
 interface ResponseObject {
   readonly description: string;
@@ -59,24 +59,26 @@ const retryAfter = {
 };
 
 /** Makes a problem as a client of the operation gets it, by the same code; undefined for one without an example. */
-function exampleOf(code: ProblemCode, { guard, endpoint, route }: Operation): object | undefined {
+function exampleOf(code: ProblemCode, operation: Operation): object | undefined {
+  const { guard } = operation;
   if (code === 'key-missing' && guard) return keyMissing(guard.headerName).toBody();
-  if (code === 'request-in-flight') return new Problem(code, IN_FLIGHT).toBody();
-  if (code === 'key-reused') return new Problem(code, REUSED).toBody();
-  return code === 'validation-failed' && endpoint ? withoutOne(endpoint, route) : undefined;
+  if (code === 'request-in-flight') return new Problem(...REFUSALS.conflicted).toBody();
+  if (code === 'key-reused') return new Problem(...REFUSALS.reused).toBody();
+  return code === 'validation-failed' ? withoutOne(operation) : undefined;
 }
 
 const FROM_CLIENT: ReadonlySet<ProblemLocation> = new Set(['json', 'form', 'query', 'header', 'cookie']);
 
 /** Refuses a request that lacks one value; undefined if none must be sent. The path and the caller have theirs. */
-function withoutOne(endpoint: Endpoint, { method, template }: Route): object | undefined {
-  const params = Object.fromEntries(template.parameters.map(({ key = '' }) => [key, key]));
+function withoutOne({ endpoint, method, parameters }: Operation): object | undefined {
+  const plan = endpoint?.plan;
+  if (!plan) return undefined;
+  const params = Object.fromEntries(parameters.map(({ key = '' }) => [key, key]));
   const req = { method, headers: {}, params } as unknown as Request;
   const context = new BinderContext(req, Object(undefined) as Response, endpoint);
-  const { plan } = endpoint;
-  const sent = plan?.members.filter(mustBeSent) ?? [];
-  const lacking = sent.find(({ property }) => plan && FROM_CLIENT.has(lookupOf(property, plan, req)?.source ?? 'body'));
-  if (!plan || !lacking) return undefined;
+  const sent = plan.members.filter(mustBeSent);
+  const lacking = sent.find(({ property }) => FROM_CLIENT.has(lookupOf(property, plan, req)?.source ?? 'body'));
+  if (!lacking) return undefined;
   readMissing(context, plan, lacking);
   const isWhole = lacking.spec.kind === 'fromBody';
   return validationProblem(context.noted, undefined, isWhole ? 'the request has no body' : undefined).toBody();

@@ -1,7 +1,7 @@
 import { isDescribed } from '../description/descriptions';
 import { isExpress4 } from '../http/express';
 import { describe } from '../options/check';
-import { joined, mountPaths4, rootTemplate, templatesOf, templatesOf4, type PathTemplate } from './express-paths';
+import { joined, mountPaths4, templatesOf, templatesOf4 } from './express-paths';
 
 /** A router, or an application, which has one. */
 export type Routed = (...args: never[]) => unknown;
@@ -12,7 +12,7 @@ export type Mounts = Readonly<Record<string, Routed>>;
 /** A method and path of an application, with the handlers of its requests in their order. */
 export interface Route {
   readonly method: string;
-  readonly template: PathTemplate;
+  readonly path: string;
   /** Of the middlewares in front of the route, those of bindonce. */
   readonly handlers: readonly unknown[];
 }
@@ -48,7 +48,7 @@ interface ExpressRoute {
 export function routesOf(app: Routed, mounts: Mounts = {}): readonly Route[] {
   checkRouters('openapi', app, mounts);
   const walk = new Walk(mounts);
-  walk.into(app, rootTemplate, []);
+  walk.into(app, '', []);
   const others = Object.entries(mounts).filter(([, router]) => !walk.routers.has(router));
   for (const [path, router] of others) for (const prefix of templatesOf(path)) walk.into(router, prefix, []);
   return walk.routes;
@@ -77,7 +77,7 @@ class Walk {
   constructor(private readonly mounts: Mounts) {}
 
   /** @param around the routers around this one: a router can be mounted in itself. */
-  into(router: Routed, prefix: PathTemplate, around: readonly Routed[]): void {
+  into(router: Routed, prefix: string, around: readonly Routed[]): void {
     if (around.includes(router)) return;
     this.routers.add(router);
     for (const layer of stackOf(router)) {
@@ -89,14 +89,13 @@ class Walk {
     }
   }
 
-  private addRoutes(route: ExpressRoute, prefix: PathTemplate, paths: readonly PathTemplate[]): void {
-    for (const path of paths) {
-      const whole = path.path === '/' ? prefix : joined(prefix, path);
-      const template = { ...whole, path: whole.path || '/' };
-      const met = this.inFront.filter(one => one.isMetBy(sampleOf(template)));
+  private addRoutes(route: ExpressRoute, prefix: string, paths: readonly string[]): void {
+    for (const own of paths) {
+      const path = (own === '/' ? prefix : joined(prefix, own)) || '/';
+      const met = this.inFront.filter(one => one.isMetBy(sampleOf(path)));
       for (const method of methodsOf(route)) {
-        const own = route.stack.filter(one => one.method === undefined || one.method === method);
-        this.routes.push({ method, template, handlers: [...met, ...own].map(({ handle }) => handle) });
+        const layers = route.stack.filter(one => one.method === undefined || one.method === method);
+        this.routes.push({ method, path, handlers: [...met, ...layers].map(({ handle }) => handle) });
       }
     }
   }
@@ -105,7 +104,7 @@ class Walk {
    * Finds the routers that a layer holds, with their whole paths; none for regular expressions.
    * @throws TypeError if Express does not keep the path of a router, and `mounts` does not name it.
    */
-  private routersIn(layer: Layer, prefix: PathTemplate): (readonly [Routed, PathTemplate])[] {
+  private routersIn(layer: Layer, prefix: string): (readonly [Routed, string])[] {
     const router = layer.handle as Routed;
     // Express hides an application that is mounted in another one behind a function.
     const isApplication = router.name === 'mounted_app';
@@ -128,8 +127,8 @@ class Walk {
 }
 
 /** Returns the paths that a router is mounted at; undefined if Express does not keep them. */
-function mountPaths({ rawPath, slash, regexp, keys = [] }: Layer): readonly PathTemplate[] | undefined {
-  if (slash === true || regexp?.fast_slash === true) return [rootTemplate];
+function mountPaths({ rawPath, slash, regexp, keys = [] }: Layer): readonly string[] | undefined {
+  if (slash === true || regexp?.fast_slash === true) return [''];
   if (rawPath !== undefined) return textsIn(rawPath).flatMap(templatesOf);
   return regexp && mountPaths4(regexp, keys)?.flatMap(templatesOf4);
 }
@@ -145,12 +144,12 @@ function matchedPart({ slash, regexp, matchers = [] }: Layer, path: string | und
 }
 
 /** Fills in the parameters of a path: a digit is a value of most patterns. */
-const sampleOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '1');
+const sampleOf = (path: string): string => path.replace(/\{[^}]*\}/g, '1');
 
 const withoutSlash = (path: string): string => path.replace(/\/$/, '');
 
 /** Returns the rest of a path below a prefix; undefined for any other path. */
-function restOf(path: string, prefix: PathTemplate): string | undefined {
+function restOf(path: string, prefix: string): string | undefined {
   const start = withoutSlash(sampleOf(prefix));
   return `${path}/`.startsWith(`${start}/`) ? path.slice(start.length) || '/' : undefined;
 }

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { RecordedResponse } from '../idempotency/responses/recorded-response';
+import type { Store } from '../idempotency/stores/store';
 import * as model from './lease-model';
 import { step, type Answer, type LeaseState, type Move, type Step } from './lease-model';
-import { ASK, LONG, playAll, playSequence, type Trial } from './trial';
+import { ASK, LONG, playAll, playSequence, type StoreUnderTest, type Trial } from './trial';
 
 /** Tries whether a store keeps a promise of the contract. */
 type Fact = (trial: Trial) => Promise<void>;
@@ -13,8 +15,6 @@ const [SHORT, LONGER] = [100, 4_000];
 const TOLERANCE = 100;
 /** Milliseconds: the longest time for which bindonce keeps a record. */
 const TEN_YEARS = 315_360_000_000;
-/** Keys that are tried at one time: most of the time, they wait. */
-const AT_ONCE = 40;
 
 const keeps = ({ keepUnknown }: Trial): boolean => keepUnknown !== undefined;
 
@@ -23,11 +23,9 @@ async function playsTheModel(trial: Trial): Promise<void> {
   for (const mode of trial.modes) {
     const begin: readonly Move[] = [step('acquire', 'a'), { step: 'expire' }];
     const late = [...model.moveSequences(2, keeps(mode), 1)].map(rest => [...begin, ...rest]);
-    await playAll([...model.moveSequences(keeps(mode) ? 2 : 3, keeps(mode)), ...late], AT_ONCE, moves => {
-      const playWith = (short: number): Promise<void> => {
-        const before = (move: Move): unknown => (move.step === 'expire' || move === ASK) && pause(short + TOLERANCE);
-        return playSequence(mode.again(), moves, before, timesOf(moves, short, keeps(mode)));
-      };
+    await playAll([...model.moveSequences(keeps(mode) ? 2 : 3, keeps(mode)), ...late], moves => {
+      const playWith = (short: number): Promise<void> =>
+        playSequence(mode.again(), moves, short + TOLERANCE, timesOf(moves, short, keeps(mode)));
       return playWith(SHORT).catch(() => playWith(LONGER));
     });
   }
@@ -70,33 +68,26 @@ const STARTS: readonly (readonly [title: string, start: Step | undefined, hasExp
   ['a record that has expired', step('complete', 'a'), true],
 ];
 
-const concurrentFacts = STARTS.map(([title, start, hasExpired]): [string, Fact] => {
-  const fact: Fact = async trial => {
-    for (const mode of trial.modes) {
-      const held = start ? model.play(model.FREE, start, keeps(mode))[1] : model.FREE;
-      // A store may count its time a little later than we do.
-      const states = hasExpired ? [model.play(held, { step: 'expire' }, keeps(mode))[1], held] : [held];
-      // A step that begins some turns of the event loop later may fall between the two parts of another.
-      const threes = threesOf(keeps(mode) ? KEEPING : CONCURRENT);
-      const groups = [0, 1, 2].flatMap(turns => threes.map(steps => ({ steps, turns, on: mode.again() })));
-      groups.push({ steps: CALLERS, turns: 0, on: mode.again() });
-      if (start) await Promise.all(groups.map(({ on }) => on.take('one', start, hasExpired ? SHORT : LONG)));
-      if (hasExpired) await pause(SHORT + TOLERANCE);
-      await playAll(groups, AT_ONCE, ({ steps, turns, on }) => takeAtOnce(on, steps, turns, states));
-    }
-  };
-  return [`concurrent steps are taken one after another on ${title}`, fact];
-});
+/** Takes every three steps at the same time, on a key each, and the calls of many holders on one. */
+async function areTakenInSomeOrder(trial: Trial, start: Step | undefined, hasExpired: boolean): Promise<void> {
+  for (const mode of trial.modes) {
+    const held = start ? model.play(model.FREE, start, keeps(mode))[1] : model.FREE;
+    // A store may count its time a little later than we do.
+    const states = hasExpired ? [model.play(held, { step: 'expire' }, keeps(mode))[1], held] : [held];
+    // A step that begins some turns of the event loop later may fall between the two parts of another.
+    const threes = threesOf(keeps(mode) ? KEEPING : CONCURRENT);
+    const groups = [0, 1, 2].flatMap(turns => threes.map(steps => ({ steps, turns, on: mode.again() })));
+    groups.push({ steps: CALLERS, turns: 0, on: mode.again() });
+    if (start) await Promise.all(groups.map(({ on }) => on.take('one', start, hasExpired ? SHORT : LONG)));
+    if (hasExpired) await pause(SHORT + TOLERANCE);
+    await playAll(groups, ({ steps, turns, on }) => takeAtOnce(on, steps, turns, states));
+  }
+}
 
 type Answered = readonly [step: Step, answer: Answer];
 
 /** Takes steps in two processes, and checks that the answers and what is stored then are those of some order. */
-async function takeAtOnce(
-  trial: Trial,
-  steps: readonly Step[],
-  turns: number,
-  states: readonly LeaseState[],
-): Promise<void> {
+async function takeAtOnce(trial: Trial, steps: readonly Step[], turns: number, states: readonly LeaseState[]) {
   const answered = await Promise.all(
     steps.map(async (one, index): Promise<Answered> => {
       for (let turn = 0; turn < turns * index; turn++) await nextTurn();
@@ -138,7 +129,12 @@ const ODD_KEYS = ['\0', '__proto__', '{a}', '*', 'x'.repeat(2_000)].map(odd => [
 export const leaseFacts: Readonly<Record<string, Fact>> = {
   'steps are answered as the model does, in every sequence of three, and after a lease that has expired': playsTheModel,
   // Each step is atomic: a check and a separate write would let two steps pass the check.
-  ...Object.fromEntries(concurrentFacts),
+  ...Object.fromEntries(
+    STARTS.map(([title, start, hasExpired]): [string, Fact] => [
+      `concurrent steps are taken one after another on ${title}`,
+      trial => areTakenInSomeOrder(trial, start, hasExpired),
+    ]),
+  ),
   'keys are told apart, whatever text they are': async trial => {
     for (const [index, texts] of [...ALIKE, ...ODD_KEYS].entries()) {
       const [one, other] = texts.map(text => trial.again(undefined, `${trial.key}${index}${text}`)) as [Trial, Trial];
@@ -150,7 +146,7 @@ export const leaseFacts: Readonly<Record<string, Fact>> = {
   'tokens are told apart, whatever text they are': async trial => {
     for (const [first = '', second = ''] of ALIKE) {
       const moves = [step('acquire', first), ...model.stepsOf([second]), step('complete', first)];
-      await playSequence(trial.again(), moves, () => undefined);
+      await playSequence(trial.again(), moves);
     }
   },
   'time is told to the millisecond, by any clock that counts them': async trial => {
@@ -195,5 +191,43 @@ export const leaseFacts: Readonly<Record<string, Fact>> = {
     const running = later.toReversed().map(each => [each, 'running']);
     trial.equal(found, [running, [[key, 'done']], [[key, 'done']]], 'list() answers');
     trial.equal((await other.get?.(key))?.state, 'done', 'get() answers with the state');
+  },
+};
+
+const HEADERS = [['X-Text', 'ü "\\ \u2028'] as const, ['Set-Cookie', ['a=1', 'b=2']] as const];
+const BODY = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+const RESPONSE: RecordedResponse = { status: 201, reason: 'Made', headers: HEADERS, body: BODY, trailers: HEADERS };
+
+async function expectResponse(trial: Trial, { responses }: Store, token: string, expected?: RecordedResponse) {
+  trial.equal(await responses.get(trial.key, token, LONG), expected, `The response of ${token} is`);
+}
+
+/** Facts of stores that hold both, by the promise that is tried. */
+export const responseFacts: Readonly<Record<string, (of: Trial, stores: StoreUnderTest) => Promise<void>>> = {
+  'a response is read as it was written, under its own key and token': async (trial, { one, other }) => {
+    for (const token of ['a', 'b']) await one.responses.set(trial.key, token, RESPONSE, LONG);
+    await expectResponse(trial, other, 'a', RESPONSE);
+    await expectResponse(trial, other, 'c');
+    await expectResponse(trial.again(), other, 'a');
+    await other.responses.delete(trial.key, 'a');
+    await expectResponse(trial, one, 'a');
+    await expectResponse(trial, one, 'b', RESPONSE);
+  },
+  'commit() marks the run done and keeps its response, if its token has the key': async (trial, stores) => {
+    const { one, other } = stores;
+    if (!one.commit) return;
+    const expectRows = async (token: string, expected: number): Promise<void> => {
+      const statement = one.commit?.(trial.key, token, RESPONSE, LONG);
+      const rows = await stores.execute?.(statement?.text ?? '', statement?.values ?? []);
+      trial.equal(rows?.length, expected, `execute(), which runs the statement of ${token}, returns rows:`);
+    };
+    await expectRows('a', 0);
+    await trial.take('one', step('acquire', 'a'));
+    await expectRows('b', 0);
+    await trial.expect({ kind: 'running', token: 'a' }, 'other', step('acquire', 'b'));
+    await expectRows('a', 1);
+    await trial.expect({ kind: 'done', token: 'a' }, 'other', step('acquire', 'b'));
+    await expectResponse(trial, other, 'a', RESPONSE);
+    await expectRows('a', 0);
   },
 };

@@ -4,9 +4,12 @@ import type { Acquisition } from '../idempotency/leases/lease-store';
 export type LeaseState =
   { readonly kind: 'free' } | { readonly kind: 'running' | 'done' | 'unknown'; readonly token: string };
 
+const STEPS = ['acquire', 'renew', 'complete', 'release'] as const;
+const SETTLING = ['ran', 'did-not-run'] as const;
+
 /** One call by one holder; the last two are those of `settle`. */
 export interface Step {
-  readonly step: 'acquire' | 'renew' | 'complete' | 'release' | 'ran' | 'did-not-run';
+  readonly step: (typeof STEPS | typeof SETTLING)[number];
   readonly token: string;
 }
 
@@ -51,16 +54,8 @@ export function play(state: LeaseState, move: Move, keeps: boolean): readonly [A
 }
 
 /** Returns all steps of these holders. */
-export function stepsOf(tokens: readonly string[], keeps = false): Step[] {
-  const steps = [
-    'acquire',
-    'renew',
-    'complete',
-    'release',
-    ...(keeps ? (['ran', 'did-not-run'] as const) : []),
-  ] as const;
-  return tokens.flatMap(token => steps.map(step => ({ step, token })));
-}
+export const stepsOf = (tokens: readonly string[], keeps = false): Step[] =>
+  tokens.flatMap(token => [...STEPS, ...(keeps ? SETTLING : [])].map(name => step(name, token)));
 
 /**
  * Generates every order in which three holders can take `depth` steps and time can pass. Holders are named in the order

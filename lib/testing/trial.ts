@@ -1,19 +1,28 @@
 import { AssertionError } from 'node:assert';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Acquisition, LeaseStore } from '../idempotency/leases/lease-store';
 import type { RunFacts } from '../idempotency/leases/runs';
+import type { Store } from '../idempotency/stores/store';
 import { FREE, play, type Answer, type LeaseState, type Move, type Step } from './lease-model';
 
 /** Milliseconds: nothing expires while a fact is tried. */
 export const LONG = 60_000;
 
 /** Two views of the same data, as two processes have them; the same object twice if the store is for one process. */
-export interface LeaseStoreUnderTest {
-  readonly one: LeaseStore;
-  readonly other: LeaseStore;
+interface Views<S> {
+  readonly one: S;
+  readonly other: S;
   /** Called after the last test. */
   close?(): unknown;
+}
+
+export type LeaseStoreUnderTest = Views<LeaseStore>;
+
+export interface StoreUnderTest extends Views<Store> {
+  /** For a store with `commit`: runs its statement in a transaction of its own. @returns its rows. */
+  execute?(text: string, values: string[]): Promise<readonly unknown[]>;
 }
 
 /** One of two processes. */
@@ -73,7 +82,8 @@ export class Trial {
 
   fail(found: string, expected: string): never {
     const calls = this.calls.length > 12 ? ['…', ...this.calls.slice(-12)] : this.calls;
-    throw broken([`${this.promise}.`, `${found}; expected ${expected}.`, 'Calls:', ...calls].join('\n  '));
+    const lines = [`${this.promise}.`, `${found}; expected ${expected}.`, 'Calls:', ...calls];
+    throw new AssertionError({ message: `The store breaks a promise: ${lines.join('\n  ')}` });
   }
 
   /** Returns the method that takes a step, and its arguments after the key. */
@@ -86,42 +96,41 @@ export class Trial {
   }
 }
 
-function broken(promise: string): AssertionError {
-  return new AssertionError({ message: `The store breaks a promise: ${promise}`, stackStartFn: broken });
-}
-
 /** Describes a key, a token or an answer for a message. */
 const shown = (value: unknown): string => inspect(value, { breakLength: Infinity, maxStringLength: 200, depth: 5 });
 
 /** Asks who holds the key, at the end of each sequence. */
 export const ASK: Step = { step: 'acquire', token: 'd' };
 
-/** Plays each, so many at one time, and throws the first failure when nothing uses the store any more. */
-export async function playAll<T>(all: Iterable<T>, atOnce: number, playOne: (one: T) => Promise<void>): Promise<void> {
+/** Keys that are tried at one time: most of the time, they wait. */
+const AT_ONCE = 40;
+
+/** Plays each, and throws the first failure when nothing uses the store any more. */
+export async function playAll<T>(all: Iterable<T>, playOne: (one: T) => Promise<void>): Promise<void> {
   const left = [...all];
   const player = async (): Promise<void> => {
     for (let one = left.pop(); one; one = left.pop()) await playOne(one);
   };
-  const players = await Promise.allSettled(Array.from({ length: atOnce }, player));
+  const players = await Promise.allSettled(Array.from({ length: AT_ONCE }, player));
   for (const result of players) if (result.status === 'rejected') throw result.reason;
 }
 
 /**
  * Plays moves on the key of a trial, in two views by turns, asks who holds it, and compares each answer with the model.
- * @param before lets time pass before a move, if it is one that needs that.
+ * @param wait milliseconds after which what was stored for a short time has expired.
  * @param times the milliseconds of each move.
  */
 export async function playSequence(
   trial: Trial,
   moves: readonly Move[],
-  before: (move: Move) => unknown,
-  times: readonly number[] = [],
+  wait = 0,
+  times: number[] = [],
 ): Promise<void> {
   let state: LeaseState = FREE;
   for (const [index, move] of [...moves, ASK].entries()) {
     const [expected, next] = play(state, move, trial.keepUnknown !== undefined);
     state = next;
-    await before(move);
+    if (wait > 0 && (move.step === 'expire' || move === ASK)) await pause(wait);
     if (move.step === 'expire') trial.calls.push('what is stored expires');
     else await trial.expect(expected, index % 2 ? 'other' : 'one', move, times[index]);
   }

@@ -12,12 +12,12 @@ import { send } from '../faults/dist/support/listen.js';
 const ROUNDS = 300;
 const WORK = 40;
 
-const script = fileURLToPath(new URL('../support/programs/order-server.mjs', import.meta.url));
+const script = fileURLToPath(new URL('../support/programs/booking-server.mjs', import.meta.url));
 const redis = await RedisServer.start();
-const [owner, other] = await Promise.all([1, 2].map(() => NodeProcess.start(script, { REDIS_URL: redis.url })));
+const [owner, other] = await Promise.all([1, 2].map(() => NodeProcess.start(script, { STORE_URL: redis.url })));
 
 const order = async ({ url }, key) => {
-  const { headers } = await send(`${url}/orders`, { headers: { 'Idempotency-Key': key, 'X-Work': String(WORK) } });
+  const { headers } = await send(`${url}/bookings`, { headers: { 'Idempotency-Key': key, 'X-Work': String(WORK) } });
   return { at: performance.now(), replayed: headers['idempotent-replayed'] === 'true' };
 };
 

@@ -24,15 +24,15 @@ function bindonce(...args: string[]) {
   return { status, stdout, stderr };
 }
 
+const parts = (bindonce: string, express: string): string =>
+  `${bindonce}; ${express}; const app = express(); app.post('/orders', bindRequest(dto({ a: int })));\n`;
+const ofModule = parts("import { bindRequest, dto, int } from 'bindonce'", "import express from 'express'");
+const required = parts("const { bindRequest, dto, int } = require('bindonce')", "const express = require('express')");
+
 /** Writes a module of which an application is a part. */
-function write(name: string, code: string): void {
-  const start = `import { bindRequest, dto, int } from 'bindonce';
-    import express from 'express';
-    const app = express();
-    app.post('/orders', bindRequest(dto({ a: int })));
-  `;
-  writeFileSync(join(folder, name), start + code);
-}
+const write = (name: string, code: string): void => {
+  writeFileSync(join(folder, name), (name.endsWith('.cjs') ? required : ofModule) + code);
+};
 
 it('bindonce openapi writes the document to standard output, or a file that it checks', () => {
   write('app.mjs', 'export { app };');
@@ -52,23 +52,39 @@ it('bindonce openapi writes the document to standard output, or a file that it c
   expect(checks()).toBe(1);
 });
 
+/** What TypeScript writes at the beginning of an ES module that it compiles to CommonJS. */
+const COMPILED = "Object.defineProperty(exports, '__esModule', { value: true });";
+
 it.each([
-  ['{"name":"shop","version":2}', { title: 'shop', version: '2' }],
-  ['{"name":{"a":1},"version":["2"]}', { title: 'API', version: '0.0.0' }],
-])('title and version are those of the package that the module is in: %s', (text, info) => {
-  writeFileSync(join(folder, 'package.json'), text);
+  ['as app', 'exports.app = app;'],
+  ['as the default export of a compiled module', `${COMPILED} exports.default = app;`],
+  ['as app in the default export of a compiled module', `${COMPILED} exports.default = { app };`],
+  ['returned from all that is exported', 'module.exports = () => app;'],
+  ['returned from the default export of a compiled module', `${COMPILED} exports.default = async () => app;`],
+  ['returned from createApp, in time', 'exports.createApp = async (options = {}) => app;'],
+])('finds the application of a CommonJS module: %s', (_how, code) => {
+  write('app.cjs', code);
+  const { status, stdout, stderr } = bindonce('openapi', 'app.cjs');
+  expect([status, stderr]).toEqual([0, '']);
+  expect(Object.keys((JSON.parse(stdout) as { paths: object }).paths)).toEqual(['/orders']);
+});
+
+it('title and version are those of the package that the module is in, and options those of another module', () => {
+  writeFileSync(join(folder, 'package.json'), '{"name":"shop","version":2}');
   mkdirSync(join(folder, 'dist'));
   writeFileSync(join(folder, 'dist/package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'dist/app.js'), "import express from 'express';\nexport default express();\n");
-  expect(JSON.parse(bindonce('openapi', 'dist/app.js').stdout)).toMatchObject({ info });
-});
-
-it('options are those of a module', () => {
-  write('app.mjs', 'export { app };');
+  expect(JSON.parse(bindonce('openapi', 'dist/app.js').stdout)).toMatchObject({
+    info: { title: 'shop', version: '2' },
+  });
   const options = { info: { title: 'Shop', version: '3' }, servers: [{ url: '/v3' }] };
-  writeFileSync(join(folder, 'options.mjs'), `export default ${JSON.stringify(options)};`);
-  const { stdout } = bindonce('openapi', 'app.mjs', '--options', 'options.mjs');
-  expect(JSON.parse(stdout)).toMatchObject(options);
+  for (const [name, start] of [
+    ['options.mjs', 'export default'],
+    ['options.cjs', `${COMPILED} exports.default =`],
+  ] as const) {
+    writeFileSync(join(folder, name), `${start} ${JSON.stringify(options)};`);
+    expect(JSON.parse(bindonce('openapi', 'dist/app.js', '--options', name).stdout)).toMatchObject(options);
+  }
 });
 
 const NOT_FINISHED = 'not finished: broken.mjs has ended the process, or waits for something forever.';
@@ -82,6 +98,17 @@ it.each<[string, string[], number, string, string?]>([
   ['--check without a file', ['openapi', 'a.mjs', '--check'], 2, '--check needs the file to compare with: -o <file>.'],
   ['a missing module', ['openapi', 'nope.mjs'], 1, 'There is no file '],
   ['a folder', ['openapi', '.'], 1, '. is a folder. Name a module in it.'],
+  ...[
+    ...['exports.createApp = config => app;', 'exports.createApp = class {};', 'exports.resetApp = () => app;'],
+    `${COMPILED} exports.default = null;`,
+  ].map((code): [string, string[], number, string, string] => [
+    `what is no application: ${code}`,
+    ['openapi', 'broken.cjs'],
+    2,
+    'broken.cjs exports no Express application. Export it as `app` or by default, or export a function without ',
+    required + code,
+  ]),
+  ['options that are none', ['openapi', 'app.mjs', '--options', 'broken.mjs'], 2, 'broken.mjs has no default export'],
   ['a folder to write', ['openapi', 'app.mjs', '-o', '.'], 2, '. is not a file that can be written: EISDIR'],
   [
     'a module that throws',
@@ -101,7 +128,7 @@ it.each<[string, string[], number, string, string?]>([
   ],
 ])('refuses %s', (_what, args, status, message, broken = '') => {
   write('app.mjs', 'export { app };');
-  writeFileSync(join(folder, 'broken.mjs'), broken);
+  for (const name of ['broken.mjs', 'broken.cjs']) writeFileSync(join(folder, name), broken);
   const stderr = expect.stringContaining(`bindonce: ${message}`) as string;
   expect(bindonce(...args)).toEqual({ status, stdout: '', stderr });
 });

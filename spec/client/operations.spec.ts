@@ -42,8 +42,8 @@ describe('the key of an operation', () => {
         next();
       };
       const { url, keys, charges } = await service([undefined, second], { work: () => done.happened });
-      const both = [client({ storage }), client({ storage })].map(pay => pay(url, payment()));
-      const answers = await Promise.all(both);
+      const prefix = `both ${kind} `;
+      const answers = await Promise.all([1, 2].map(() => client({ storage, prefix })(url, payment())));
       expect([charges(), keys.length, new Set(keys).size]).toEqual([1, 2, 1]);
       expect(answers.map(({ replayed }) => replayed).sort()).toEqual([false, true]);
     },
@@ -119,14 +119,9 @@ describe('an operation that may have run keeps its key', () => {
     { 'Content-Type': 'Application/Problem+JSON; charset=utf-8' },
     JSON.stringify({ type }),
   ];
-  const bases = [
-    'urn:bindonce:',
-    'https://example.com/errors#idem-',
-    'urn:acme-',
-    'urn:acme_',
-    'urn:acme2',
-    'urn:acme',
-  ];
+  const bases = ['urn:bindonce:', 'https://example.com/errors#idem-', 'urn:acme2'];
+  const underBases = (code: string, of: (type: string) => Said[]): [boolean, ...Said[]][] =>
+    bases.map(base => [true, ...of(base + code)]);
 
   it.each<[isKept: boolean, ...Said[]]>([
     // These do not tell what became of the attempt before.
@@ -135,25 +130,20 @@ describe('an operation that may have run keeps its key', () => {
       [503],
       [status],
     ]),
-    ...['key-missing', 'key-repeated', 'key-malformed'].flatMap(code =>
-      bases.map((base): [boolean, Said, Said] => [true, [502], problem(400, base + code)]),
+    ...['missing', 'repeated', 'malformed'].flatMap(end =>
+      underBases(`key-${end}`, type => [[502], problem(400, type)]),
     ),
     // Something has run with the key.
-    ...bases.flatMap((base): [boolean, Said][] => [
-      [true, problem(409, `${base}response-unavailable`)],
-      [true, problem(409, `${base}outcome-unknown`)],
-      [true, problem(422, `${base}key-reused`)],
-    ]),
+    ...['response-unavailable', 'outcome-unknown'].flatMap(code => underBases(code, type => [problem(409, type)])),
+    ...underBases('key-reused', type => [problem(422, type)]),
     // A gateway may say so, behind which it has run.
     ...[500, 501, 507].map((status): [boolean, Said] => [true, [status]]),
     // Nothing has run, or the answer tells what has.
-    [false, [401]],
-    [false, [404]],
-    [false, [431]],
-    [false, [429], [401]],
+    ...[[401], [404], [431], [429, 401], [503, 400], [503, 422]].map((said): [boolean, ...Said[]] => [
+      false,
+      ...said.map((status): Said => [status]),
+    ]),
     [false, problem(400, 'urn:bindonce:key-malformed')],
-    [false, [503], [400]],
-    [false, [503], [422]],
   ])('%s: after %j %j', async (isKept, ...said) => {
     const keys: (string | null)[] = [];
     // That of Node repeats a request once after a 421, and takes a 407 for a broken connection.
@@ -182,29 +172,29 @@ describe('an operation that may have run keeps its key', () => {
     expect([keys[0], keys[1]]).toEqual([keys[3], keys[3]]);
   });
 
-  it.each<[string, KeyStorage | 'memory']>([
-    ['an object', new Shelf()],
-    ['memory', 'memory'],
-  ])('when another call has joined it, and only this one was refused: %s', async (_title, storage) => {
-    const [refused, done] = [signal(), signal()];
+  it.each(['an object', 'memory'])('when another call has joined it, and only this one was refused: %s', async kind => {
+    const [begun, joined, refused, done] = [signal(), signal(), signal(), signal()];
     const { url, keys } = await service([
       (_req, res) => {
+        begun.happens();
         void refused.happened.then(() => res.status(401).end());
       },
       (_req, res) => {
+        joined.happens();
         void done.happened.then(() => res.status(503).set('Retry-After', '3600').end());
       },
     ]);
-    const [first, second] = [client({ storage }), client({ storage })];
-    const one = first(url, payment());
-    while (keys.length < 1) await new Promise(resolve => setTimeout(resolve, 5));
-    const other = second(url, payment());
-    while (keys.length < 2) await new Promise(resolve => setTimeout(resolve, 5));
+    const storage = kind === 'memory' ? kind : new Shelf();
+    const prefix = `joined ${kind} `;
+    const one = client({ storage, prefix })(url, payment());
+    await begun.happened;
+    const other = client({ storage, prefix })(url, payment());
+    await joined.happened;
     refused.happens();
     expect((await one).response.status).toBe(401);
     done.happens();
     await expect(other).rejects.toMatchObject({ code: 'gave-up' });
-    await client({ storage })(url, payment());
+    await client({ storage, prefix })(url, payment());
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
@@ -226,14 +216,11 @@ describe('an unfinished operation whose request has changed', () => {
     const { url, keys, charges } = await service([outage]);
     const pay = client();
     await expect(pay(url, { ...payment('4.50'), operation: 'cart 42' })).rejects.toMatchObject({ code: 'gave-up' });
-    await expect(pay(url, { ...payment('5.00'), operation: 'cart 42' })).rejects.toMatchObject({
-      code: 'operation-changed',
-      key: keys[0],
-      attempts: 0,
-      message:
-        'idempotentFetch: "cart 42" has an unfinished request with other values, which may have run. Finish it with the ' +
-        'values it began with, or call forget(operation) if it must not count.',
-    });
+    const message =
+      'idempotentFetch: "cart 42" has an unfinished request with other values, which may have run. Finish it with the ' +
+      'values it began with, or call forget(operation) if it must not count.';
+    const changed = { code: 'operation-changed', key: keys[0], attempts: 0, message };
+    await expect(pay(url, { ...payment('5.00'), operation: 'cart 42' })).rejects.toMatchObject(changed);
     expect(keys.length).toBe(1);
     await pay.forget('cart 42');
     await pay(url, { ...payment('5.00'), operation: 'cart 42' });
@@ -285,18 +272,13 @@ describe('a storage that fails', () => {
     expect((await pay(url, payment())).replayed).toBe(true);
   });
 
-  it('to forget is an error', async () => {
-    for (const [remove, cause] of [
-      [fails, full],
-      [never, { name: 'TimeoutError' }],
-    ] as const)
-      await expect(
-        client({ storage: Object.assign(new Shelf(), { remove }), deadline: 100 }).forget('cart 42'),
-      ).rejects.toMatchObject({
-        code: 'storage-failed',
-        cause,
-        message:
-          'idempotentFetch: the storage failed, so the key of "cart 42" may still be there. Call forget() again.',
-      });
+  it.each<[string, KeyStorage['remove'], unknown]>([
+    ['at once', fails, full],
+    ['to answer', never, { name: 'TimeoutError' }],
+  ])('to forget, %s, is an error', async (_title, remove, cause) => {
+    const { forget } = client({ storage: Object.assign(new Shelf(), { remove }), deadline: 100 });
+    const message =
+      'idempotentFetch: the storage failed, so the key of "cart 42" may still be there. Call forget() again.';
+    await expect(forget('cart 42')).rejects.toMatchObject({ code: 'storage-failed', cause, message });
   });
 });

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { mistakesIn } from '../support/compile';
 import { send, type WireResponse } from '../support/listen';
 import { PostgresServer } from '../support/servers/postgres-server';
+import { TemporaryDirectory } from '../support/temporary-directory';
 import { declarations, notationsIn, operations, programOf, programsIn } from './notations';
 import { blocksOf, pageOf, pagesIn, snippetsIn } from './pages';
 import { compiled, whileRunning } from './running';
@@ -30,10 +31,6 @@ describe('the snippets of the README that are marked `run`', () => {
   const cases = all.flatMap((snippet, index) => {
     const [, command = '', answer = ''] = /^\$ (curl [^\n]*)\n(.*)\n$/s.exec(all[index + 1]?.code ?? '') ?? [];
     return snippet.info === 'run' ? [{ command, answer, snippet }] : [];
-  });
-
-  it('are two', () => {
-    expect(cases.length).toBe(2);
   });
 
   it.each(cases)('answer as ES modules as it says: $command', async ({ command, answer, snippet }) => {
@@ -103,47 +100,40 @@ it('a failure is answered as docs/errors.md shows it', async () => {
   });
 });
 
-it('the snippet about metrics measures as it says', () => {
-  const directory = mkdtempSync(join(__dirname, 'run-'));
+/** Runs a program to its end, beside other files. @returns what it prints. */
+function printed(files: Readonly<Record<string, string>>): string {
+  const directory = new TemporaryDirectory(__dirname);
   try {
-    const snippet = snippets.find(({ info }) => info === 'prometheus');
-    const script = join(directory, 'snippet.js');
-    const program = `
-      const { register } = require('prom-client');
-      const { idempotency } = require('./recipe.js');
-      const app = require('express')().post('/', idempotency(), (_req, res) => { res.sendStatus(201); });
-      const server = app.listen(0, '127.0.0.1', async () => {
-        for (let time = 0; time < 2; time++) await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
-        console.log(await register.metrics());
-        process.exit();
-      });`;
-    writeFileSync(script, program);
-    writeFileSync(join(directory, 'recipe.js'), compiled(snippet?.code ?? ''));
-    expect(execFileSync(process.execPath, [script], { encoding: 'utf8' })).toMatch(
-      /idempotency_seconds_count\{outcome="executed"\} 1\n[^]*idempotency_seconds_count\{outcome="replayed"\} 1\n/,
-    );
+    const scripts = Object.entries(files).map(([name, code]) => {
+      writeFileSync(join(directory.path, name), code);
+      return join(directory.path, name);
+    });
+    return execFileSync(process.execPath, scripts.slice(-1), { encoding: 'utf8', stdio: 'pipe' });
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    directory.remove();
   }
+}
+
+it('the snippet about metrics measures as it says', () => {
+  const snippet = snippets.find(({ info }) => info === 'prometheus');
+  const program = `
+    const { register } = require('prom-client');
+    const { idempotency } = require('./recipe.js');
+    const app = require('express')().post('/', idempotency(), (_req, res) => { res.sendStatus(201); });
+    const server = app.listen(0, '127.0.0.1', async () => {
+      for (let time = 0; time < 2; time++) await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
+      console.log(await register.metrics());
+      process.exit();
+    });`;
+  expect(printed({ 'recipe.js': compiled(snippet?.code ?? ''), 'program.js': program })).toMatch(
+    /idempotency_seconds_count\{outcome="executed"\} 1\n[^]*idempotency_seconds_count\{outcome="replayed"\} 1\n/,
+  );
 });
 
-describe('the tables of both notations', () => {
+it('the tables of both notations are there, and work as they stand, when middlewares are made and values are read', () => {
   const page = notationsIn(root);
-
-  it('are there', () => {
-    expect([declarations(page).length >= 25, operations(page).length >= 15]).toEqual([true, true]);
-  });
-
-  it('work as they stand, when middlewares are made and values are read', () => {
-    const directory = mkdtempSync(join(__dirname, 'run-'));
-    try {
-      const script = join(directory, 'notations.js');
-      writeFileSync(script, compiled(programOf(page)));
-      execFileSync(process.execPath, [script], { stdio: 'pipe' });
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
-  });
+  expect([declarations(page).length >= 25, operations(page).length >= 15]).toEqual([true, true]);
+  printed({ 'notations.js': compiled(programOf(page)) });
 });
 
 /** Sends what a command line of curl would send. */

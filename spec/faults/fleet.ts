@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { endWithUs } from '../support/servers/children';
+import type { TcpProxy } from '../support/servers/tcp-proxy';
 import type { Word } from './client';
 import type { Journal } from './journal';
-import { Proxy } from './proxy';
 
 /** One server under the storm: a process that is replaced when it ends, and its way to the store. */
 export class ServerSlot {
@@ -15,12 +15,12 @@ export class ServerSlot {
 
   private constructor(
     readonly port: number,
-    readonly proxy: Proxy,
+    readonly proxy: TcpProxy,
     private readonly env: NodeJS.ProcessEnv,
     private readonly journal: Journal,
   ) {}
 
-  static async start(port: number, proxy: Proxy, env: NodeJS.ProcessEnv, journal: Journal): Promise<ServerSlot> {
+  static async start(port: number, proxy: TcpProxy, env: NodeJS.ProcessEnv, journal: Journal): Promise<ServerSlot> {
     const slot = new ServerSlot(port, proxy, { ...env, PORT: String(port) }, journal);
     await slot.up();
     return slot;
@@ -58,7 +58,7 @@ export class ServerSlot {
   /** Ends it for good, whatever it does. */
   async remove(): Promise<void> {
     await this.end('SIGKILL');
-    this.proxy.close();
+    await this.proxy.close();
   }
 
   private async up(): Promise<void> {

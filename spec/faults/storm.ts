@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../support/servers/redis-server';
+import { TcpProxy } from '../support/servers/tcp-proxy';
 import type { StoreKind } from './connection';
 import { FLUSHED, serverFaults, storeFaults, type FaultKind, type World } from './faults';
 import { ClientProcess, ServerSlot } from './fleet';
 import { Journal, now, readJournal, type Entry } from './journal';
-import { Proxy } from './proxy';
 import { Random } from './random';
 import { watchForStalls, watchStore } from './stalls';
 import { startStore, type StoreServer } from './stores';
@@ -123,7 +123,7 @@ async function startServer(
   path: string,
   journal: Journal,
 ): Promise<ServerSlot> {
-  const proxy = await Proxy.to(store.port);
+  const proxy = await TcpProxy.before(store.port);
   return ServerSlot.start(
     await freePort(),
     proxy,

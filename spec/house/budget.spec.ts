@@ -21,13 +21,13 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_320, 46, ['idempotency']],
+  idempotency: [4_110, 45, ['idempotency']],
   body: [875, 12, ['body']],
-  binding: [4_500, 43, ['binding']],
-  openapi: [1_045, 11, ['openapi']],
-  client: [460, 8, ['client', 'client.ts']],
-  cli: [365, 6, ['cli']],
-  testing: [420, 5, ['testing', 'testing.ts']],
+  binding: [4_210, 40, ['binding']],
+  openapi: [985, 11, ['openapi']],
+  client: [430, 6, ['client', 'client.ts']],
+  cli: [318, 5, ['cli']],
+  testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
     790,
     16,

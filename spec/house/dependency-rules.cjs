@@ -16,7 +16,7 @@ const rooms = {
  */
 const floors = {
   body: ['content', 'spool', 'stream', 'form'],
-  idempotency: ['leases', 'responses', 'stores', 'identity', 'options', 'store-calls', 'exchange', 'run', 'operate'],
+  idempotency: ['leases', 'responses', 'stores', 'options', 'identity', 'store-calls', 'run', 'operate'],
   binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'],
 };
 

@@ -1,55 +1,35 @@
 import KeyvRedis from '@keyv/redis';
-import express, { type Express } from 'express';
 import { Keyv } from 'keyv';
-import { idempotency, type IdempotencyMiddleware } from '../../lib';
-import { send } from '../support/listen';
-import { keyed } from '../support/replays';
-import { serve } from '../support/serve';
+import { guarded, seen, type Run } from '../support/guarded';
 import { RedisServer } from '../support/servers/redis-server';
-
-const request = { headers: keyed('k', { 'Content-Type': 'application/json' }), body: '{"amount":4.5}' };
 
 describe('a service that passes a request on, with its key, to one on the same Redis', () => {
   let redis: RedisServer;
-  let stores: Keyv[];
+  const stores: Keyv[] = [];
   beforeEach(async () => {
     redis = await RedisServer.start();
-    stores = [];
   });
   afterEach(async () => {
-    for (const store of stores) await store.disconnect();
+    for (const store of stores.splice(0)) await store.disconnect();
     await redis.stop();
   });
 
-  /** A guard of one service. */
-  function guardOf(namespace: string): IdempotencyMiddleware {
+  /** As on one machine, or behind one gateway: no service has a host of its own. */
+  function service(namespace: string, act?: Run) {
     const store = new Keyv(new KeyvRedis(redis.url), { namespace });
     stores.push(store);
-    // As on one machine, or behind one gateway: neither service has a host of its own.
-    return idempotency({ store, ignoreHost: true, waitTimeout: 100 });
+    return guarded({ store, ignoreHost: true, waitTimeout: 100 }, act);
   }
 
-  /** A service whose handler asks another one for its answer. */
-  const passingOn = (namespace: string, url: () => string): Express =>
-    express().post('/charges', guardOf(namespace), async (_req, res) => {
-      const { status, text } = await send(`${url()}/charges`, request);
-      res.status(201).send(`the other answered ${status} ${text}`);
-    });
-
   it('does not wait for itself if each has a namespace of its own', async () => {
-    let runs = 0;
-    const charges = await serve(
-      express().post('/charges', guardOf('charges'), (_req, res) => void res.send(`run ${++runs}`)),
-    );
-    const orders = await serve(passingOn('orders', () => charges.url));
-    for (const replayed of [undefined, 'true']) {
-      const { text, headers } = await send(`${orders.url}/charges`, request);
-      expect([text, headers['idempotent-replayed']]).toEqual(['the other answered 200 run 1', replayed]);
-    }
+    const charges = await service('charges');
+    const orders = await service('orders', async (_req, res) => res.send(`the other: ${seen(await charges.post())}`));
+    const answer = 'the other: {"run":1}';
+    expect([seen(await orders.post()), seen(await orders.post())]).toEqual([answer, `${answer} again`]);
   });
 
   it('gets 409 from a guard that shares its namespace, its own one, for example', async () => {
-    const shop = await serve(passingOn('shop', () => shop.url));
-    expect((await send(`${shop.url}/charges`, request)).text).toMatch(/^the other answered 409 .*request-in-flight/);
+    const shop = await service('shop', async (_req, res) => res.send(seen(await shop.post())));
+    expect((await shop.post()).text).toMatch(/^409 .*request-in-flight/);
   });
 });

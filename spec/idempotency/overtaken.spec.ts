@@ -1,171 +1,96 @@
-import express, { type RequestHandler } from 'express';
-import { idempotency, type IdempotencyOptions } from '../../lib';
-import { send, type WireResponse } from '../support/listen';
-import { EventLog } from '../support/event-log';
+import type { IdempotencyOptions } from '../../lib';
+import { guarded, seen, type Run } from '../support/guarded';
 import { HookedLeases, type Hooks } from '../support/hooked-leases';
+import type { WireResponse } from '../support/listen';
 import { onAbort } from '../support/on-abort';
-import { serve } from '../support/serve';
 import { signal } from '../support/signal';
-import { keyed } from '../support/replays';
 
 const LEASE = 150;
-const never = (): Promise<void> => new Promise(() => undefined);
-
-interface Overtaken {
-  readonly first: Promise<WireResponse>;
-  readonly second: WireResponse;
-  readonly log: EventLog;
-  readonly aborted: readonly string[];
-  readonly end: () => void;
-  readonly retry: () => Promise<WireResponse>;
-}
 
 /** A request whose renewals are lost, so that a second one runs while the first still does; the first ends when it is told to. */
-async function overtaken(end: RequestHandler, options: IdempotencyOptions = {}, hooks: Hooks = {}): Promise<Overtaken> {
-  const log = new EventLog();
+async function overtaken(
+  end: Run = (_req, res) => res.json({ run: 1 }),
+  options: IdempotencyOptions = {},
+  hooks: Hooks = {},
+): Promise<
+  { first: Promise<WireResponse>; second: string; end(): void; aborted: number[] } & Awaited<ReturnType<typeof guarded>>
+> {
   const [begun, mayEnd] = [signal(), signal()];
-  let runs = 0;
-  const aborted: string[] = [];
-  const leases = new HookedLeases({ renew: never, ...hooks });
-  const { url } = await serve(
-    express().post(
-      '/',
-      idempotency({ leases, leaseDuration: LEASE, storeTimeout: 100, onEvent: log.onEvent, ...options }),
-      (req, res, next) => {
-        const run = ++runs;
-        onAbort(req.idempotency.signal, () => {
-          aborted.push(`run ${run}`);
-        });
-        if (run > 1) {
-          res.status(201).json({ run });
-          return;
-        }
-        begun.happens();
-        void mayEnd.happened.then(() => end(req, res, next));
-      },
-    ),
+  const aborted: number[] = [];
+  const leases = new HookedLeases({ renew: () => new Promise(() => undefined), ...hooks });
+  const served = await guarded(
+    { leases, leaseDuration: LEASE, storeTimeout: 100, ...options },
+    async (req, res, next, run) => {
+      onAbort(req.idempotency.signal, () => aborted.push(run));
+      if (run > 1) return res.status(201).json({ run });
+      begun.happens();
+      await mayEnd.happened;
+      return end(req, res, next, run);
+    },
   );
-  const post = (): Promise<WireResponse> => send(url, { headers: keyed('k') });
   const asked = performance.now();
-  const first = post();
+  const first = served.post();
+  first.catch(() => undefined);
   await begun.happened;
   // On a machine that stands still for a lease before the handler begins, the second run is as early as its end.
-  if (performance.now() - asked >= LEASE) {
-    first.catch(() => undefined);
-    return overtaken(end, options, hooks);
-  }
-  const second = await post();
-  return {
-    first,
-    second,
-    log,
-    aborted,
-    end: () => mayEnd.happens(),
-    retry: post,
-  };
+  if (performance.now() - asked >= LEASE) return overtaken(end, options, hooks);
+  return { ...served, first, second: seen(await served.post()), aborted, end: () => mayEnd.happens() };
 }
 
 describe('a run whose lease was lost to another', () => {
-  it('has its signal aborted by then, however long a renewal is on its way', async () => {
-    const { first, second, aborted, end } = await overtaken((_req, res) => void res.json({ run: 1 }));
-    expect(second.text).toBe('{"run":2}');
-    expect(aborted).toContain('run 1');
-    end();
-    await expect(first).rejects.toThrow();
-  });
-
-  it.each<[string, RequestHandler, IdempotencyOptions]>([
-    ['would be stored', (_req, res) => void res.json({ run: 1 }), {}],
-    [
-      'has begun',
-      (_req, res) => {
-        res.write('run 1');
-        res.end();
-      },
-      {},
-    ],
+  it.each<[string, Run | undefined, IdempotencyOptions?]>([
+    ['would be stored', undefined],
+    ['has begun', (_req, res) => res.write('run 1') && res.end()],
     [
       'was to be forgotten',
       (req, res) => {
         req.idempotency.forget();
         res.status(500).json({ run: 1 });
       },
-      {},
     ],
     [
       'is not wanted by shouldCache',
-      (_req, res) => void res.status(500).json({ run: 1 }),
+      (_req, res) => res.status(500).json({ run: 1 }),
       { shouldCache: ({ status }) => status < 500 },
     ],
   ])(
-    'has its connection closed when its own response %s, and its retry gets the published one',
-    async (_title, handler, options) => {
-      const { first, second, log, end, retry } = await overtaken(handler, options);
+    'has its signal aborted, however long a renewal is on its way; it has its connection closed when its own response %s, and its retry gets the published one',
+    async (_title, ...[act, options]) => {
+      const { first, second, log, aborted, end, post } = await overtaken(act, options);
+      expect([second, aborted]).toEqual(['{"run":2}', expect.arrayContaining([1])]);
       end();
       await expect(first).rejects.toThrow();
-      expect((await retry()).text).toBe(second.text);
+      expect(seen(await post())).toBe('{"run":2} again');
       // Which of the two processes is first to tell of the other's lease is not promised.
       expect([...log.kinds].sort()).toEqual(['executed', 'lease-lost', 'not-stored', 'replayed']);
     },
   );
 
   it('answers with its own response when the store cannot be asked: the work is done', async () => {
-    let isDown = false;
+    const state = { isDown: false };
     const fail = (): void => {
-      if (isDown) throw new Error('The store is down');
+      if (state.isDown) throw new Error('The store is down');
     };
-    const { first, second, end } = await overtaken(
-      (_req, res) => void res.json({ run: 1 }),
-      {},
-      { acquire: fail, complete: fail },
-    );
-    isDown = true;
+    const { first, second, end } = await overtaken(undefined, {}, { acquire: fail, complete: fail });
+    state.isDown = true;
     end();
-    expect([second.text, (await first).text]).toEqual(['{"run":2}', '{"run":1}']);
+    expect([second, seen(await first)]).toEqual(['{"run":2}', '{"run":1}']);
   });
 });
 
-describe('a right to run that was longer on its way than its lease', () => {
-  const held = async (delays: number) => {
-    const [asked, mayAnswer] = [signal(), signal()];
-    let answers = 0;
-    const leases = new HookedLeases(
-      {},
-      {
-        acquire: async () => {
-          if (++answers > delays) return;
-          asked.happens();
-          await mayAnswer.happened;
-        },
-      },
-    );
-    let runs = 0;
-    const log = new EventLog();
-    const { url } = await serve(
-      express().post(
-        '/',
-        idempotency({ leases, leaseDuration: LEASE, storeTimeout: 20_000, onEvent: log.onEvent }),
-        (_req, res) => void res.json({ run: ++runs }),
-      ),
-    );
-    const post = (): Promise<WireResponse> => send(url, { headers: keyed('k') });
-    const first = post();
-    await asked.happened;
-    return {
-      first,
-      post,
-      log,
-      answer: () => mayAnswer.happens(),
-      runs: () => runs,
-    };
+it('a right to run that was longer on its way than its lease is none: 503, and a retry gets what was published meanwhile', async () => {
+  const [asked, mayAnswer] = [signal(), signal()];
+  let answers = 0;
+  const acquire = async (): Promise<void> => {
+    if (++answers > 1) return;
+    asked.happens();
+    await mayAnswer.happened;
   };
-
-  it('is not a right to run: the request gets 503, and its retry what was published meanwhile', async () => {
-    const { first, post, answer, runs } = await held(1);
-    const published = await post();
-    expect(published.text).toBe('{"run":1}');
-    answer();
-    expect([(await first).status, (await post()).text]).toEqual([503, '{"run":1}']);
-    expect(runs()).toBe(1);
-  });
+  const leases = new HookedLeases({}, { acquire });
+  const { post, runs } = await guarded({ leases, leaseDuration: LEASE, storeTimeout: 20_000 });
+  const first = post();
+  await asked.happened;
+  expect(seen(await post())).toBe('{"run":1}');
+  mayAnswer.happens();
+  expect([(await first).status, seen(await post()), runs()]).toEqual([503, '{"run":1} again', 1]);
 });

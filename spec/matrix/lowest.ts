@@ -29,30 +29,13 @@ export function lowest(root: string): readonly Project[] {
     overrides: Object.fromEntries(Object.entries(overrides).filter(([name]) => project.packages[name] === undefined)),
   });
   const types = typesWith(root, 'npm', '~5.9.3', '4', 'strictest');
+  const known = Object.keys(peerDependencies).filter(name => name in types.packages);
+  const stores = { redis: ['@keyv/redis'], valkey: ['@keyv/valkey'], postgres: ['@keyv/postgres', 'pg'] } as const;
   return [
-    at(program('redis', 'npm', 'redis', { ...lowestOf(peerDependencies, ['express', '@keyv/redis']), keyv }, ['20'])),
-    at(
-      program('valkey', 'npm', 'valkey', { ...lowestOf(peerDependencies, ['express', '@keyv/valkey']), keyv }, ['20']),
-    ),
-    at(
-      program(
-        'postgres',
-        'npm',
-        'postgres',
-        { ...lowestOf(peerDependencies, ['express', '@keyv/postgres', 'pg']), keyv },
-        ['20'],
-      ),
-    ),
-    at({
-      ...types,
-      packages: {
-        ...types.packages,
-        ...lowestOf(
-          peerDependencies,
-          Object.keys(peerDependencies).filter(name => name in types.packages),
-        ),
-        keyv,
-      },
+    ...Object.entries(stores).map(([store, names]) => {
+      const packages = { ...lowestOf(peerDependencies, ['express', ...names]), keyv };
+      return at(program(store, 'npm', store as keyof typeof stores, packages, ['20']));
     }),
+    at({ ...types, packages: { ...types.packages, ...lowestOf(peerDependencies, known), keyv } }),
   ];
 }

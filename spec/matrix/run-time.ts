@@ -28,15 +28,8 @@ export function program(
       prints: /^replayed$/m,
     })),
   );
-  return {
-    area: 'run time',
-    name,
-    manager,
-    node: '22',
-    packages,
-    files: { 'main.cjs': commonJs(store), 'main.mjs': esModule(store) },
-    cells,
-  };
+  const files = { 'main.cjs': commonJs(store), 'main.mjs': esModule(store) };
+  return { area: 'run time', name, manager, node: '22', packages, files, cells };
 }
 
 export const runTime: readonly Project[] = [

@@ -22,14 +22,8 @@ const programs: Readonly<Record<string, string>> = Object.assign(
     [`${kind}/decorators.test.ts`]: testProgram('decorators'),
     [`${kind}/tsconfig.json`]: JSON.stringify({
       compilerOptions: {
-        target: 'es2022',
-        module: 'nodenext',
-        lib: ['es2023', 'dom', 'esnext.decorators'],
-        types: ['node', 'jest'],
-        strict: true,
-        isolatedModules: true,
-        rootDir: '.',
-        outDir: 'out',
+        ...{ target: 'es2022', module: 'nodenext', lib: ['es2023', 'dom', 'esnext.decorators'] },
+        ...{ types: ['node', 'jest'], strict: true, isolatedModules: true, rootDir: '.', outDir: 'out' },
         experimentalDecorators: kind === 'legacy',
       },
       include: ['*.ts'],
@@ -46,15 +40,8 @@ function project(
   cells: readonly Cell[],
   node: NodeVersion = '24',
 ): Project {
-  return {
-    area: 'tools',
-    name,
-    manager: 'npm',
-    node,
-    packages: { ...express, ...packages },
-    files: { ...programs, ...files },
-    cells,
-  };
+  const all = { packages: { ...express, ...packages }, files: { ...programs, ...files } };
+  return { area: 'tools', name, manager: 'npm', node, ...all, cells };
 }
 
 /** The three ways to declare a dto, as a tool gets them. */
@@ -158,32 +145,21 @@ export function tools(root: string): readonly Project[] {
       bundle,
       bundled('webpack with swc-loader'),
     ),
-    project(
-      'Rollup',
-      {
-        rollup: '4',
-        '@rollup/plugin-typescript': '12',
-        '@rollup/plugin-node-resolve': '16',
-        '@rollup/plugin-commonjs': '29',
-        '@rollup/plugin-json': '6',
-        tslib: '2',
-        typescript: '6',
-      },
-      bundle,
-      bundled('rollup'),
-    ),
-    project(
-      'Babel',
-      {
-        '@babel/core': '7',
-        '@babel/plugin-transform-typescript': '7',
-        '@babel/plugin-proposal-decorators': '7',
-        '@babel/plugin-transform-class-properties': '7',
-        '@babel/plugin-transform-class-static-block': '7',
-        '@babel/plugin-transform-modules-commonjs': '7',
-      },
-      bundle,
-      [...bundled('babel 2023-11'), alone('babel 2023-01', '2023-01', noMetadata)],
-    ),
+    project('Rollup', rollup, bundle, bundled('rollup')),
+    project('Babel', babel, bundle, [...bundled('babel 2023-11'), alone('babel 2023-01', '2023-01', noMetadata)]),
   ];
 }
+
+const plugins = (prefix: string, versions: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(versions).map(([name, version]) => [`${prefix}${name}`, version]));
+const rollup = {
+  rollup: '4',
+  ...plugins('@rollup/plugin-', { typescript: '12', 'node-resolve': '16', commonjs: '29', json: '6' }),
+  ...{ tslib: '2', typescript: '6' },
+};
+const babel = {
+  ...{ '@babel/core': '7', '@babel/plugin-transform-typescript': '7', '@babel/plugin-proposal-decorators': '7' },
+  ...plugins('@babel/plugin-transform-', {
+    ...{ 'class-properties': '7', 'class-static-block': '7', 'modules-commonjs': '7' },
+  }),
+};

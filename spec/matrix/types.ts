@@ -27,13 +27,8 @@ type Decorators = 'standard' | 'legacy';
 function tsconfig(module: Module, decorators: Decorators, exactOptionalPropertyTypes: boolean): string {
   const compilerOptions = {
     ...(module === 'nodenext' ? { module } : { module: 'esnext', moduleResolution: module }),
-    target: 'es2022',
-    lib: ['es2023', 'dom', 'esnext.decorators'],
-    types: ['node'],
-    noEmit: true,
-    strict: true,
-    esModuleInterop: true,
-    skipLibCheck: false,
+    ...{ target: 'es2022', lib: ['es2023', 'dom', 'esnext.decorators'], types: ['node'], noEmit: true },
+    ...{ strict: true, esModuleInterop: true, skipLibCheck: false },
     exactOptionalPropertyTypes,
     experimentalDecorators: decorators === 'legacy',
   };
@@ -72,29 +67,15 @@ export function typesWith(
       return { name: `${module} ${decorators}${exact ? ' exact' : ''}`, command: ['tsc', '-p', file] };
     }),
   );
-  const packages = {
-    express,
-    '@types/express': express,
-    keyv: '5',
-    typescript,
-    '@types/node': '22',
-    ...packagesOf(root, sources),
-  };
+  const compiled = { express, '@types/express': express, keyv: '5', typescript, '@types/node': '22' };
+  const packages = { ...compiled, ...packagesOf(root, sources) };
   // These take the types of any Express, which to Yarn are the latest, whatever the application has.
   const resolutions = {
     '@types/compression/@types/express': express,
     '@types/express-session/@types/express': express,
   };
-  return {
-    area: 'types',
-    name: `every snippet of the README and of docs/ (${sources.length} programs)`,
-    manager,
-    node: '22',
-    packages,
-    resolutions,
-    files,
-    cells,
-  };
+  const name = `every snippet of the README and of docs/ (${sources.length} programs)`;
+  return { area: 'types', name, manager, node: '22', packages, resolutions, files, cells };
 }
 
 export const types = (root: string): readonly Project[] => [

@@ -126,21 +126,16 @@ describe('openapi() tells the truth about the paths of', () => {
     ['post /a/b key', app => app.use('/a', router().use(guard)).post('/a/b', bound)],
     ['post /{id2}/{id}/a id2 id key', app => app.use('/:id', router().use('/:id/a', guard).post('/:id/a', bound))],
     ['post /a key', app => app.post('/a', guard, ends).post('/a', bindRequest(dto({ h: fromHeader(string) })), ends)],
-    ['get /a/, get /b/', app => app.get('/a/', bound, ends).use('/b/', router().get('/', bound))],
     ['post /b', app => app.use('/a', router().use(guard)).post('/b', bound, ends)],
     ['', app => app.post('/a', guard).post('/a', hidden, ends)],
     ['get /{0} 0, get /b/{0} 0', app => app.get('*', bound).use('/b', old.Router().get('*', bound)), old],
     ['get /{a}/{b} a b', app => app.use('/:a', router().get('/:b', bindRequest(dto({ a: optional(int), b: int }))))],
-    ['get /{id2}/{id} id2 id', app => app.use('/:id', router({ mergeParams: true }).get('/:id', bound))],
     ['get /a', app => app.use(((one: express.Router) => one.get('/a', bound).use('/b', one))(router()))],
     ['post /a/{y}/b y key', app => app.use('/a/:x', guard).post('/a/:y/b', bound)],
-    ['post /A/b key', app => app.use('/a/*rest', guard).post('/A/b', bound)],
     ['post /a/b key', app => app.use(/^\/a/, guard).post('/a/b', bound)],
     ['post /a/b, post /a/{x} x', app => app.use('/a/c', guard).post('/a/b', bound).post('/a/:x', bound)],
     ['post /b key', app => app.use(['/a', '/b'], guard).post('/b', bound), old],
-    ['post /{id}/a id key', app => app.use('/:id(\\d+)', guard).post('/:id(\\d+)/a', bound), old],
     ['get /m/x, get /m/{o}/x o', app => app.use('/m/:o(\\d+)?', old.Router().get('/x', bound)), old],
-    ['get /{id} id', app => app.get('/:id((a|b)c)', bound), old],
     ['get /{a} a, get /{a}.{b} a b', app => app.get('/:a.:b?', bound), old],
     ['', app => app.get('/a(bc)?', bound).get('/ab+', bound).get('/a?b', bound), old],
     ['', app => app.use('/a(bc)?', router().get('/x', bound)).use('/:a-:b', router().get('/x', bound)), old],
@@ -168,15 +163,6 @@ describe('openapi() tells the truth about the paths of', () => {
       mounts5,
     ],
     ['post /c, post /d/{x} x, post /e', app => app.use(['/c', '/d/:x', '/e'], named4), old],
-    [
-      'post /c, post /d, post /e key',
-      app => {
-        app.use(['/c', '/d'], named5).use('/e', guard, named5);
-        for (const layer of app.router.stack) delete (layer as { rawPath?: unknown }).rawPath;
-      },
-      express,
-      { '/c': named5, '/d': named5, '/e': named5 },
-    ],
     ['get /, get /{a} a, get /{a}/{b} a b', app => app.get('{/:a}{/:b}', bound, ends)],
     ['get /, get /{a} a, get /{a}/{b} a b', app => app.get('/:a?/:b?', bound, ends), old],
     ['get /a as x, get /b as x2', app => app.get(['/a', '/b'], named)],
@@ -197,15 +183,11 @@ describe('openapi() tells the truth about the paths of', () => {
   });
 });
 
-it('openapi() describes each form of a path with an optional part', async () => {
-  const app = express();
-  app.get('/reports{/:year}', bindRequest(dto({ year: optional(int) })));
-  const { paths } = documentOf(app);
+it('openapi() describes each form of a path with an optional part', () => {
+  const Dto = dto({ year: optional(int) });
+  const { paths } = documentOf(express().get('/reports{/:year}', bindRequest(Dto)));
   expect(Object.entries(paths).map(([path, { get }]) => [path, placesIn(get as Operation)])).toEqual([
     ['/reports', ['query year?']],
     ['/reports/{year}', ['path year']],
   ]);
-  const old = expressVersions[1]?.[1]() ?? app;
-  old.get('/reports/:year?', bindRequest(dto({ year: optional(int) })));
-  expect(Object.keys(documentOf(old).paths)).toEqual(['/reports', '/reports/{year}']);
 });

@@ -25,58 +25,43 @@ const Reader = dto({ may: hasPermission('x', { required: false }) });
 const appOf = (Dto: AnyType, options: BindingOptions = {}): express.Express =>
   express().get('/', bindRequest(Dto, options));
 
-function securityOf(Dto: AnyType, options: BindingOptions, given: Partial<OpenApiOptions>): unknown[] {
-  const document = documentOf(appOf(Dto, options), given);
-  // A page would offer an empty dialog for an empty list.
-  const { securitySchemes: schemes = {} } = document['components'] as { securitySchemes?: object };
-  return [(document.paths['/']?.['get'] as Operation).security, document['security'], Object.keys(schemes)];
-}
-
 describe('how callers authenticate', () => {
   const all: Partial<OpenApiOptions> = { securitySchemes, security: [{ bearer: [] }, { key: [] }] };
   const optionally: Partial<OpenApiOptions> = { securitySchemes, security: [{}, { bearer: [] }] };
   const refuses: BindingOptions = { allowAnonymous: false };
   const allows: BindingOptions = { allowAnonymous: true };
 
+  const [caller, bearerOrKey] = [[{ caller: [] }], ['bearer', 'key']];
+  const write = [{ bearer: ['write'], key: [] }];
+
   it.each<[string, AnyType, BindingOptions, Partial<OpenApiOptions>, operation: unknown, schemes: string[]]>([
     ['no endpoint asks', Anyone, {}, {}, undefined, []],
-    ['a caller is refused', Anyone, refuses, {}, [{ caller: [] }], ['caller']],
-    ['a claim is required', Someone, {}, {}, [{ caller: [] }], ['caller']],
-    ['a claim is required, whatever is allowed', Someone, allows, {}, [{ caller: [] }], ['caller']],
-    ['a permission may be missing', Reader, {}, {}, [{}, { caller: [] }], ['caller']],
+    ['a caller is refused', Anyone, refuses, {}, caller, ['caller']],
+    ['a claim is required, whatever is allowed', Someone, allows, {}, caller, ['caller']],
+    ['a permission may be missing', Reader, {}, {}, [{}, ...caller], ['caller']],
     ['anonymous callers are allowed', Anyone, allows, {}, [], []],
     ['there is one scheme', Anyone, refuses, { securitySchemes: { key } }, [{ key: [] }], ['key']],
-    ['the scheme has no name', Anyone, refuses, { securityScheme: key }, [{ caller: [] }], ['caller']],
-    ['the document says it for all', Anyone, {}, all, undefined, ['bearer', 'key']],
-    ['the document says it for callers, too', Anyone, refuses, all, undefined, ['bearer', 'key']],
-    ['the document says it, but not for anyone', Anyone, allows, all, [], ['bearer', 'key']],
+    ['the scheme has no name', Anyone, refuses, { securityScheme: key }, caller, ['caller']],
+    ['the document says it for all', Anyone, {}, all, undefined, bearerOrKey],
+    ['the document says it for callers, too', Anyone, refuses, all, undefined, bearerOrKey],
+    ['the document says it, but not for anyone', Anyone, allows, all, [], bearerOrKey],
     [
-      'the document says it, and anyone may have a permission',
+      'it says so, and anyone may have a permission',
       Reader,
       allows,
       all,
       [{}, { bearer: [] }, { key: [] }],
-      ['bearer', 'key'],
+      bearerOrKey,
     ],
-    [
-      'the document lets anyone in, the endpoint does not',
-      Someone,
-      {},
-      optionally,
-      [{ bearer: [] }],
-      ['bearer', 'key'],
-    ],
-    [
-      'the endpoint says it',
-      Someone,
-      { openapi: { security: [{ bearer: ['write'], key: [] }] } },
-      all,
-      [{ bearer: ['write'], key: [] }],
-      ['bearer', 'key'],
-    ],
-    ['the endpoint says: not at all', Someone, { openapi: { security: [] } }, all, [], ['bearer', 'key']],
+    ['the document lets anyone in, the endpoint does not', Someone, {}, optionally, [{ bearer: [] }], bearerOrKey],
+    ['the endpoint says it', Someone, { openapi: { security: write } }, all, write, bearerOrKey],
+    ['the endpoint says: not at all', Someone, { openapi: { security: [] } }, all, [], bearerOrKey],
   ])('if %s', (_what, Dto, options, given, operation, schemes) => {
-    expect(securityOf(Dto, options, given)).toEqual([operation, given.security, schemes]);
+    const document = documentOf(appOf(Dto, options), given);
+    // A page would offer an empty dialog for an empty list.
+    const { securitySchemes: listed = {} } = document['components'] as { securitySchemes?: object };
+    expect((document.paths['/']?.['get'] as Operation).security).toEqual(operation);
+    expect([document['security'], Object.keys(listed)]).toEqual([given.security, schemes]);
   });
 
   it.each<[string, BindingOptions, Partial<OpenApiOptions>, string]>([

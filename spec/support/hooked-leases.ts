@@ -1,4 +1,5 @@
 import { memoryLeases, type LeaseStore } from '../../lib';
+import { signal } from './signal';
 
 type Step = 'acquire' | 'renew' | 'complete' | 'release';
 
@@ -36,4 +37,14 @@ export class HookedLeases implements LeaseStore {
     await this.after[step]?.(key, token);
     return answer;
   }
+}
+
+/** Leases in memory of which one step waits until the spec says so. */
+export function heldLeases(step: Step) {
+  const [asked, mayGoOn] = [signal(), signal()];
+  const hold = (): Promise<void> => {
+    asked.happens();
+    return mayGoOn.happened;
+  };
+  return { leases: new HookedLeases({ [step]: hold }), asked: asked.happened, goOn: () => mayGoOn.happens() };
 }

@@ -84,11 +84,6 @@ const mistakes: readonly Mistake[] = [
     MODEL,
     (it, was) => ({ renew: (key, _token, ms) => was.renew(key, it.valid(key)?.token ?? '', ms) }),
   ],
-  [
-    'completes the lease or the record of another token',
-    MODEL,
-    it => ({ complete: async (key, token, ms) => (it.write(key, token, true, ms), true) }),
-  ],
   ['releases the lease of another token', MODEL, it => ({ release: async key => it.rows.delete(key) })],
   [
     'forgets that the run is done',
@@ -96,38 +91,6 @@ const mistakes: readonly Mistake[] = [
     (_it, was) => ({ write: (key, token, _done, ms, ...more) => was.write(key, token, false, ms, ...more) }),
   ],
   ['keeps a lease that has expired', MODEL, it => ({ valid: key => it.rows.get(key) })],
-  [
-    'extends the record of its own run when it renews',
-    MODEL,
-    (it, was) => ({
-      async renew(key, token, ms) {
-        const row = it.valid(key);
-        if (row?.token === token && row.done) it.write(key, token, true, ms);
-        return was.renew(key, token, ms);
-      },
-    }),
-  ],
-  [
-    'extends the lease of another token when it refuses to complete',
-    MODEL,
-    (it, was) => ({
-      async complete(key, token, ms) {
-        const row = it.valid(key);
-        if (row && row.token !== token) it.write(key, row.token, row.done, ms);
-        return was.complete(key, token, ms);
-      },
-    }),
-  ],
-  [
-    'leaves the time of a record as it was when it is completed again',
-    MODEL,
-    (it, was) => ({
-      async complete(key, token, ms) {
-        const row = it.valid(key);
-        return (row?.done && row.token === token) === true || was.complete(key, token, ms);
-      },
-    }),
-  ],
   [
     'takes an expired lease over in two steps',
     `${AT_ONCE} that has expired`,
@@ -141,18 +104,6 @@ const mistakes: readonly Mistake[] = [
     }),
   ],
   [
-    'looks for another holder, and then completes',
-    `${AT_ONCE} that has expired`,
-    it => ({
-      async complete(key, token, ms) {
-        const row = it.valid(key);
-        await roundTrip();
-        if (!row || row.token === token) it.write(key, token, true, ms);
-        return !row || row.token === token;
-      },
-    }),
-  ],
-  [
     'looks for its own lease, and then releases what is there',
     AT_ONCE,
     it => ({
@@ -162,24 +113,6 @@ const mistakes: readonly Mistake[] = [
         return row?.token === token && it.rows.delete(key);
       },
     }),
-  ],
-  [
-    'looks for its own lease, and then renews',
-    AT_ONCE,
-    it => ({
-      async renew(key, token, ms) {
-        const row = it.valid(key);
-        await roundTrip();
-        if (row?.token !== token || row.done) return false;
-        it.write(key, token, false, ms);
-        return true;
-      },
-    }),
-  ],
-  [
-    'keeps no record for longer than a second',
-    TEN_YEARS,
-    (_it, was) => ({ complete: (key, token, ms) => was.complete(key, token, Math.min(ms, 1_000)) }),
   ],
   [
     'lets a timer of more than 2^31 - 1 ms, which fires at once, remove its record',
@@ -229,32 +162,6 @@ const mistakes: readonly Mistake[] = [
     it => ({
       async settle(key, token, outcome, ms) {
         if (it.valid(key)?.token !== token) return false;
-        if (outcome === 'ran') it.write(key, token, true, ms);
-        else it.rows.delete(key);
-        return true;
-      },
-    }),
-  ],
-  [
-    'lets another token complete what is unknown',
-    MODEL,
-    (it, was) => ({
-      async complete(key, token, ms) {
-        const row = it.valid(key);
-        if (!row || row.done || row.expires > Date.now()) return was.complete(key, token, ms);
-        it.write(key, token, true, ms);
-        return true;
-      },
-    }),
-  ],
-  [
-    'looks for what is unknown, and then settles it',
-    `${AT_ONCE} that has expired`,
-    it => ({
-      async settle(key, token, outcome, ms) {
-        const row = it.valid(key);
-        if (row?.token !== token || row.done || row.expires > Date.now()) return false;
-        await roundTrip();
         if (outcome === 'ran') it.write(key, token, true, ms);
         else it.rows.delete(key);
         return true;

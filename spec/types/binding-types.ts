@@ -23,19 +23,14 @@ import {
   optional,
   queryParam,
   queryValue,
-  RequestBinder,
   routeValue,
   serializerContext,
   string,
   valueParserFor,
-  type BinderContext,
   type BindHandler,
   type BindingOptions,
   type DtoClass,
   type Infer,
-  type JsonConverter,
-  type ParseResult,
-  type ValueParser,
 } from '../../lib';
 import { holds, type Equal } from './equal';
 
@@ -88,22 +83,16 @@ class Schematic extends dto({
   bare: schemas.enumeration,
   maybe: schemas.maybe,
   loose: field(schemas.length, { required: false }),
-  initial: queryParam(schemas.range, { default: 1 }),
   body: fromBody(list(schemas.zod)),
   query: fromQuery(schemas.valibot),
-  form: fromForm(schemas.arktype),
   claim: fromClaim(schemas.range, { required: false }),
-  header: fromHeader(schemas.enumeration),
 }) {}
 holds<Equal<Schematic['bare'], 'a' | 'b'>>();
 holds<Equal<Schematic['maybe'], string | undefined>>();
 holds<Equal<Schematic['loose'], number | undefined>>();
-holds<Equal<Schematic['initial'], number>>();
 holds<Equal<Schematic['body'], { sku: string; quantity: number; tags: string[] }[]>>();
 holds<Equal<Schematic['query'], { sku: string; quantity: number; note?: string | undefined }>>();
-holds<Equal<Schematic['form'], { sku: string; quantity: number }>>();
 holds<Equal<Schematic['claim'], number | undefined>>();
-holds<Equal<Schematic['header'], 'a' | 'b'>>();
 
 /** As the whole dto. */
 export const whole = {
@@ -182,28 +171,21 @@ export class Wrong {
   @field(schemas.maybe) maybe!: string;
   // @ts-expect-error -- a nullable schema may be null
   @field(schemas.none) none!: number;
-  // @ts-expect-error -- a list has items of the schema
-  @field(list(schemas.arktype)) items!: { sku: number }[];
   // @ts-expect-error -- a page has no such property
   @fromQuery(Page) page!: { number: number };
   // @ts-expect-error -- a query makes one object
   @fromQuery(Page) pages!: Page[];
   // @ts-expect-error -- a quantity is a number
   @fromForm(schemas.zod) form!: { sku: string; quantity: string };
-  // @ts-expect-error -- a header that is not required may be undefined
-  @fromHeader(schemas.range, { required: false }) header!: number;
   // @ts-expect-error -- the body is a list
   @fromBody(list(schemas.zod)) body!: Infer<typeof schemas.zod>;
 }
 
-/** One value without a dto: it may be undefined where it is not required. */
+/** One value without a dto: it may be undefined where it is not required. (options-apart.ts has options of other kinds.) */
 const { routeValue: configuredRoute, queryValue: configuredQuery } = configure();
 export const values = (req: Request) => ({
   id: routeValue(req, 'id', guid),
-  page: queryValue(req, 'page', int, {}),
-  required: queryValue(req, 'page', int, { required: true }),
   loose: routeValue(req, 'id', long, { required: false }),
-  ids: queryValue(req, 'ids', list(int), { required: false }),
   schema: queryValue(req, 'letter', schemas.enumeration),
   maybe: queryValue(req, 'page', optional(int)),
   point: queryValue(req, 'page', Page),
@@ -216,29 +198,17 @@ export const values = (req: Request) => ({
 });
 type Values = ReturnType<typeof values>;
 holds<Equal<Values['id'], string>>();
-holds<Equal<Values['page'], number>>();
-holds<Equal<Values['required'], number>>();
 holds<Equal<Values['loose'], bigint | undefined>>();
-holds<Equal<Values['ids'], number[] | undefined>>();
 holds<Equal<Values['schema'], 'a' | 'b'>>();
 holds<Equal<Values['maybe'], number | undefined>>();
 holds<Equal<Values['point'], Page>>();
 holds<Equal<Values['configured'], number>>();
 holds<Equal<Values['configuredLoose'], number | undefined>>();
 
-/** What is given for a type must fit that type. */
+/** What is given for a type must fit that type: public-api.ts has what does. */
 class Money {
   constructor(readonly cents: number) {}
 }
-export const parser: ValueParser = valueParserFor(Money, text =>
-  text === undefined ? { success: false } : { success: true, value: new Money(Number(text)) },
-);
-export const converter: JsonConverter<Money> = {
-  type: Money,
-  read: (json): ParseResult<Money> =>
-    typeof json === 'number' ? { success: true, value: new Money(json) } : { success: false },
-  write: ({ cents }) => cents,
-};
 // @ts-expect-error -- it makes a number of what is to be Money
 valueParserFor(Money, text => ({ success: true, value: Number(text) }));
 // @ts-expect-error -- a result says whether it is one
@@ -247,21 +217,6 @@ valueParserFor(int, text => Number(text));
 export const orders = serializerContext({ request: list(Page), responses: { 201: Page, 404: schemas.zod } });
 holds<Equal<ReturnType<typeof orders.read>, Promise<Page[]>>>();
 
-class PageBinder extends RequestBinder<Page> {
-  override async bind(context: BinderContext<Page>, signal: AbortSignal): Promise<Page> {
-    const page = await super.bind(context, signal);
-    holds<Equal<typeof page, Page>>();
-    return page;
-  }
-}
-export const options: BindingOptions = {
-  binder: new PageBinder(),
-  valueParsers: [parser],
-  converters: [converter],
-  responses: { 200: list(Page) },
-  propertyNamingPolicy: 'snake_case',
-  serializerContext: orders,
-};
 export const mistakes = (): BindingOptions[] => [
   // @ts-expect-error -- there is no policy of this name
   { propertyNamingPolicy: 'SNAKE_CASE' },

@@ -36,12 +36,6 @@ app.post(
   }),
 );
 
-app.post('/inferred/:id', idempotency(), bindRequest(Rename), (req, res) => {
-  holds<Equal<typeof req.dto, Rename>>();
-  holds<Equal<typeof req.params, { id: string }>>();
-  res.json(req.dto.name);
-});
-
 app.post('/maybe', bindRequest(optional(list(int))), (req, res) => {
   holds<Equal<typeof req.dto, number[] | undefined>>();
   res.json(req.dto);

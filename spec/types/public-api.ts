@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
-import type { Multer } from 'multer';
 import { z } from 'zod';
 import {
   apiDocs,
@@ -64,7 +63,6 @@ import {
   type Binder,
   type BinderContext,
   type BindHandler,
-  type BindingOptions,
   type BoundLocals,
   type BoolRules,
   type BoundRequest,
@@ -75,17 +73,14 @@ import {
   type FileRules,
   type IdempotencyEvent,
   type IdempotencyMiddleware,
-  type IdempotencyOptions,
   type Infer,
   type JsonConverter,
-  type KeyvLike,
   type LeaseStore,
   type ListRules,
   type NumberRules,
   type OneOf,
   type ParseResult,
   type PropertyType,
-  type RecordedResponse,
   type RuledType,
   type SerializerContext,
   type Source,
@@ -104,60 +99,6 @@ import { holds, type Equal } from './equal';
  * which a line here has to be rewritten breaks applications. public-api.spec.ts runs the application at the end,
  * spec/package/public-names.spec.ts compiles all of it against the published declarations.
  */
-
-// The options, as an application writes them down. It may have types of its own for them.
-
-interface GuardOptions {
-  headerName?: string;
-  additionalHeaders?: readonly string[];
-  whenKeyMissing?: 'reject' | 'run';
-  methods?: readonly string[];
-  ignoreRequestBody?: boolean;
-  sameBody?: 'bytes' | 'json';
-  includeFileContents?: boolean;
-  ignoreHost?: boolean;
-  cacheDuration?: number;
-  addHeaderToResponse?: boolean;
-  swaggerHeaderDescription?: string;
-  swaggerExampleGenerator?: () => unknown;
-  swaggerHeaderType?: PropertyType;
-  store?: KeyvLike;
-  leases?: LeaseStore;
-  scope?: (req: Request) => string | undefined;
-  whenInFlight?: 'wait' | 'reject';
-  waitTimeout?: number;
-  whenKeyReused?: 'run' | 'reject';
-  whenStoreFails?: 'reject' | 'run';
-  whenOwnerDies?: 'run' | 'refuse';
-  storeTimeout?: number;
-  leaseDuration?: number;
-  shouldCache?: (response: RecordedResponse, req: Request) => boolean;
-  replayedHeader?: string | false;
-  keyPattern?: RegExp;
-  maxRequestBytes?: number;
-  maxResponseBytes?: number;
-  onEvent?: (event: IdempotencyEvent, req: Request) => void;
-}
-holds<Equal<Exclude<keyof GuardOptions, keyof IdempotencyOptions>, never>>();
-export const guardedBy = (options?: GuardOptions): IdempotencyMiddleware => idempotency(options);
-
-interface EndpointOptions {
-  allowFormData?: boolean | { urlEncoded: true };
-  allowAnonymous?: boolean;
-  binder?: Binder | ((Dto: unknown) => Binder);
-  modifier?: (dto: unknown, Dto: unknown, context: BinderContext, signal: AbortSignal) => void | Promise<void>;
-  valueParsers?: readonly ValueParser[];
-  propertyNamingPolicy?: 'camelCase' | 'snake_case' | 'kebab-case' | 'PascalCase' | ((name: string) => string);
-  converters?: readonly JsonConverter[];
-  serializerContext?: SerializerContext;
-  claims?: (req: Request) => Claims | undefined;
-  permissions?: (req: Request) => Iterable<string>;
-  responses?: Record<number, PropertyType>;
-  limits?: { bodyBytes?: number; fields?: number; files?: number; depth?: number; items?: number };
-  uploads?: { storage?: 'memory' | 'disk'; directory?: string } | Multer;
-}
-holds<Equal<Exclude<keyof EndpointOptions, keyof BindingOptions>, never>>();
-export const boundBy = (options?: EndpointOptions): BindHandler<PlaceOrder> => bindRequest(PlaceOrder, options);
 
 // The types of values, and what each of them reads.
 
@@ -332,8 +273,8 @@ const answers: Record<number, PropertyType> = { 200: list(OrderLine), 201: Order
 export const replaced = [
   bindRequest(PlaceOrder, { binder }),
   bindRequest(PlaceOrder, { binder: anyBinder }),
-  boundBy({ binder: () => new OrderBinder() }),
-  boundBy({
+  bindRequest(PlaceOrder, { binder: () => new OrderBinder() }),
+  bindRequest(PlaceOrder, {
     binder: anyBinder,
     modifier: (_dto, _Dto, context, signal) => {
       if (signal.aborted) context.fail('items', 'Too late.');
@@ -355,49 +296,26 @@ export const replaced = [
 // The middlewares in an application.
 
 const kinds = [
-  'executed',
-  'replayed',
-  'waited',
-  'conflicted',
-  'unavailable',
-  'outcome-unknown',
-  'reused',
-  'store-failed',
-  'unguarded',
-  'lease-lost',
-  'not-stored',
-  'forgotten',
+  ...(['executed', 'replayed', 'waited', 'conflicted', 'unavailable', 'outcome-unknown', 'reused'] as const),
+  ...(['store-failed', 'unguarded', 'lease-lost', 'not-stored', 'forgotten'] as const),
 ] satisfies IdempotencyEvent['kind'][];
 
-export const guard: IdempotencyMiddleware = guardedBy({
-  headerName: 'Idempotency-Key',
-  additionalHeaders: ['Accept'],
-  whenKeyMissing: 'reject',
-  methods: ['POST'],
-  ignoreRequestBody: false,
-  sameBody: 'bytes',
-  includeFileContents: false,
-  ignoreHost: false,
-  cacheDuration: 600_000,
-  addHeaderToResponse: true,
-  swaggerHeaderDescription: 'A key.',
-  swaggerExampleGenerator: () => 'abc',
-  swaggerHeaderType: guid,
-  store: new Keyv(),
-  leases: memoryLeases(),
+export const guard: IdempotencyMiddleware = idempotency({
+  ...{ headerName: 'Idempotency-Key', additionalHeaders: ['Accept'], whenKeyMissing: 'reject', methods: ['POST'] },
+  ...{ ignoreRequestBody: false, sameBody: 'bytes', includeFileContents: false, ignoreHost: false },
+  ...{ cacheDuration: 600_000, addHeaderToResponse: true, store: new Keyv(), leases: memoryLeases() },
+  ...{ swaggerHeaderDescription: 'A key.', swaggerExampleGenerator: () => 'abc', swaggerHeaderType: guid },
+  ...{
+    whenInFlight: 'wait',
+    waitTimeout: 10_000,
+    whenKeyReused: 'run',
+    whenStoreFails: 'reject',
+    whenOwnerDies: 'run',
+  },
+  ...{ storeTimeout: 2_000, leaseDuration: 30_000, maxRequestBytes: 10_000, maxResponseBytes: 10_000 },
+  ...{ replayedHeader: 'Idempotent-Replayed', keyPattern: /^[\w-]+$/ },
   scope: req => req.get('X-Tenant'),
-  whenInFlight: 'wait',
-  waitTimeout: 10_000,
-  whenKeyReused: 'run',
-  whenStoreFails: 'reject',
-  whenOwnerDies: 'run',
-  storeTimeout: 2_000,
-  leaseDuration: 30_000,
   shouldCache: ({ status }, req) => status < 500 && req.method === 'POST',
-  replayedHeader: 'Idempotent-Replayed',
-  keyPattern: /^[\w-]+$/,
-  maxRequestBytes: 10_000,
-  maxResponseBytes: 10_000,
   onEvent: ({ kind }, req) => kinds.some(known => known === kind) && req.path,
 });
 export const purge: (cacheKey: string) => Promise<unknown> = guard.purge;

@@ -3,7 +3,6 @@ import { Keyv } from 'keyv';
 import {
   bindRequest,
   bool,
-  configure,
   decimal,
   dto,
   enumOf,
@@ -67,11 +66,6 @@ export function shop(): Express {
     else res.json({ id: req.params.id, name: req.dto.name });
   });
 
-  router.route('/routes/:id').patch(idempotency({ store: new Keyv() }), bindRequest(Rename), (req, res) => {
-    holds<Equal<typeof req.dto, Rename>>();
-    res.json(req.dto.name);
-  });
-
   // The body as a list is a list.
   router.post('/lists', bindRequest(list(OrderLine)), (req, res) => {
     holds<Equal<typeof req.dto, OrderLine[]>>();
@@ -95,12 +89,6 @@ export function shop(): Express {
 
   router.post('/apart', bindRequest(Rename), apart);
   router.post('/spread', ...chain, (req, res) => {
-    holds<Equal<typeof req.dto, Rename>>();
-    res.json(req.dto.name);
-  });
-
-  const configured = configure({ idempotency: { store: new Keyv() }, binding: { allowFormData: true } });
-  router.post('/configured', configured.idempotency(), configured.bindRequest(Rename), (req, res) => {
     holds<Equal<typeof req.dto, Rename>>();
     res.json(req.dto.name);
   });

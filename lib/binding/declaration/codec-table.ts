@@ -1,5 +1,5 @@
 import type { Source } from '../../problems/problem';
-import { fileIn, hasFile, isReadByName, takesFiles, withParts } from '../types/codec';
+import { hasFile, isReadByName, memberIn, takesFiles } from '../types/codec';
 import type { Codec, CodecMember, ObjectCodec } from '../types/codec';
 import { decimalInText } from '../types/numbers';
 import {
@@ -39,9 +39,14 @@ export class CodecTable implements Codecs {
    * Returns the codec of a type, ready for use.
    * @throws TypeError that names the class and the property that cannot be bound.
    */
-  complete<X extends AnyType>(type: X): Codec<Infer<X>> {
+  complete = <X extends AnyType>(type: X): Codec<Infer<X>> => this.finished(() => this.of(type));
+
+  /** Returns the codec of the dto of a request, which is an object whatever else may read its class. */
+  root = (Dto: DtoClass<unknown>): ReturnType<typeof objectCodec> => this.finished(() => objectCodec(Dto, this));
+
+  private finished<C>(make: () => C): C {
     try {
-      const codec = this.of(type);
+      const codec = make();
       for (let work = this.putOff.shift(); work; work = this.putOff.shift()) work();
       return codec;
     } catch (error) {
@@ -104,73 +109,51 @@ function ownCodec(type: AnyType, codecs: Codecs): Codec | undefined {
   return isParsable(type) ? parsableCodec(type, asObject) : asObject;
 }
 
-/**
- * A property of a dto as one endpoint reads it: its names, and the codec of its type. The name of its claim, header,
- * cookie or permission is in `spec`.
- */
+/** A property of a dto as one endpoint reads it. The name of its claim, header, cookie or permission is in `spec`. */
 export interface Member extends CodecMember {
-  /** Its index among the properties. */
-  readonly index: number;
   readonly spec: PropertySpec;
 }
 
 /** The sources that could supply a nested object, except JSON. */
 const NOT_JSON: readonly Source[] = ['form', 'route', 'query', 'claim', 'header', 'cookie'];
 
-/**
- * Makes the members of a class, in the order of their declaration.
- * @param codecFor returns the codec of a property, or throws an error that does not yet name the property.
- */
-export function membersOf(
-  Dto: DtoClass<unknown>,
-  codecs: Codecs,
-  codecFor: (spec: PropertySpec) => Codec,
-): readonly Member[] {
-  return [...propertiesOf(Dto)].map(([property, spec], index) =>
-    namingErrors(`${classNameOf(Dto)}.${property}`, () => {
-      const { required, jsonRequired = false, refusesNull = false } = spec;
-      const { jsonPropertyName, bindFrom: bindName = property } = spec;
-      const dontBind = spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? []);
-      const codec = codecFor(spec);
-      const jsonName = jsonPropertyName ?? codecs.jsonName(property);
-      return { property, index, codec, bindName, jsonName, required, refusesNull, jsonRequired, dontBind, spec };
-    }),
-  );
+export function memberOf(property: string, spec: PropertySpec, codecs: Codecs): Member {
+  const { required, jsonRequired = false, refusesNull = false, bindFrom: bindName = property } = spec;
+  const dontBind = spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? []);
+  const jsonName = spec.jsonPropertyName ?? codecs.jsonName(property);
+  return {
+    ...{ property, codec: codecs.complete(spec.type), bindName, jsonName },
+    ...{ required, refusesNull, jsonRequired, dontBind, spec },
+  };
 }
 
 /**
- * Makes the codec of a dto class that is nested in another one, or used in a response.
- * @param tag a property that the class does not declare.
+ * Makes the codec of a dto class.
+ * @param tag a property that the class does not declare, and its declaration.
  */
-export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs, tag?: CodecMember): ObjectCodec {
-  const name = classNameOf(Dto);
-  const codec = {
-    kind: 'object',
-    name: name || 'object',
-    Dto,
-    ...instancesOf(Dto),
-    notNestable: notNestable(Dto),
-    members: [],
-    fields: [],
-  } satisfies ObjectCodec;
-  // Postponed, because a property can be of this very class.
+export function objectCodec(
+  Dto: DtoClass<unknown>,
+  codecs: Codecs,
+  ...tag: readonly (readonly [string, PropertySpec])[]
+): ObjectCodec & { readonly members: readonly Member[] } {
+  const name = classNameOf(Dto) || 'object';
+  const codec = { kind: 'object' as const, name, Dto, ...instancesOf(Dto), members: [], fields: [] };
+  // Postponed until the codec is known, because a property can be of this very class.
   codecs.later(() => {
-    const own = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
-    const tags = tag ? [tag] : [];
-    checkJsonNames(name, [...tags, ...own]);
-    const fields = [...tags, ...own.filter(({ spec }) => isField(spec.kind))];
-    Object.assign(codec, { members: [...tags, ...own], fields });
+    const members = [...tag, ...propertiesOf(Dto)].map(([property, spec]) =>
+      namingErrors(`${classNameOf(Dto)}.${property}`, () => memberOf(property, spec, codecs)),
+    );
+    const fields = members.filter(isField);
+    checkJsonNames(name, fields);
+    Object.assign(codec, { members, fields });
   });
   return codec;
 }
 
 /** @throws TypeError if two properties of a class have the same name in JSON. */
-export function checkJsonNames(
-  className: string,
-  properties: readonly { readonly property: string; readonly jsonName: string }[],
-): void {
+export function checkJsonNames(className: string, members: readonly CodecMember[]): void {
   const taken = new Map<string, string>();
-  for (const { property, jsonName } of properties) {
+  for (const { property, jsonName } of members) {
     const other = taken.get(jsonName);
     if (other !== undefined)
       throw new TypeError(
@@ -181,17 +164,7 @@ export function checkJsonNames(
 }
 
 /** Returns true for a property that may be part of a nested object. */
-const isField = (kind: PropertyKind): boolean => kind === 'field' || kind === 'jsonField';
-
-/** Finds a property that binds only at the root of a request, such as a claim or a header. */
-function notNestable(Dto: DtoClass<unknown>): string | undefined {
-  const [name, spec] = [...propertiesOf(Dto)].find(([, { kind }]) => !isField(kind)) ?? [];
-  return (
-    spec &&
-    `${classNameOf(Dto)}.${name}: ${spec.kind} binds only at the root of a request; ` +
-      'declare the properties of a nested dto with field or a bare type.'
-  );
-}
+const isField = ({ spec: { kind } }: CodecMember): boolean => kind === 'field' || kind === 'jsonField';
 
 /** Checks that a type fits the declaration. @throws TypeError */
 export function checkType(kind: PropertyKind, codec: Codec): void {
@@ -212,13 +185,16 @@ export function checkIsWritable(codec: Codec): void {
 
 function refuseFile(codec: Codec, remedy: string): void {
   if (!hasFile(codec)) return;
-  const name = fileIn(codec);
+  const { name } = memberIn(codec, member => takesFiles(member.codec)) ?? {};
   throw new TypeError(`it contains a file${name === undefined ? '' : ` (${name})`}, ${remedy}`);
 }
 
 /** Names the first property that binds only at the root of a request, and says so; undefined if there is none. */
 export function notNestableIn(codec: Codec): string | undefined {
-  for (const part of withParts(codec))
-    if (part.kind === 'object' && part.notNestable !== undefined) return part.notNestable;
-  return undefined;
+  const { name, member } = memberIn(codec, one => !isField(one)) ?? {};
+  return (
+    member &&
+    `${name}: ${member.spec.kind} binds only at the root of a request; ` +
+      'declare the properties of a nested dto with field or a bare type.'
+  );
 }

@@ -1,7 +1,8 @@
-import type { CodecMember, ObjectCodec } from '../types/codec';
+import type { ObjectCodec } from '../types/codec';
+import { enumOf } from '../types/enum';
 import { classNameOf, type DtoClass, type ValueType } from '../types/property-type';
+import { memberOf, objectCodec } from './codec-table';
 import { declarationsIn, declareProperty, isDto, propertiesOf } from './declarations';
-import { objectCodec } from './codec-table';
 import type { PropertySpec } from './property';
 
 /** The names of the properties that a dto may declare: a derived class has no methods. */
@@ -85,16 +86,20 @@ export function oneOf<const Tag extends string, const B extends Readonly<Record<
   checkBranches(tag, branches);
   const classes = Object.entries<DtoClass<object>>(branches);
   const name = classes.map(([, Dto]) => classNameOf(Dto) || 'object').join(' or ');
+  const declared = (values: readonly string[]): PropertySpec => ({
+    kind: 'field',
+    type: enumOf(values),
+    required: true,
+  });
   return {
     codec(codecs) {
-      const jsonName = codecs.jsonName(tag);
-      const branchOf = (Dto: DtoClass<object>, value: string): ObjectCodec => {
+      const branchOf = ([value, Dto]: readonly [string, DtoClass<object>]): readonly [string, ObjectCodec] => {
         const { kind, name: read } = codecs.of(Dto);
-        if (kind === 'object') return objectCodec(Dto, codecs, tagged(tag, jsonName, [value]));
+        if (kind === 'object') return [value, objectCodec(Dto, codecs, [tag, declared([value])])];
         throw new TypeError(`oneOf takes dto classes that are read by their properties; ${read} is read otherwise`);
       };
-      const made = classes.map(([value, Dto]) => [value, branchOf(Dto, value)] as const);
-      return { kind: 'union', name, tag: tagged(tag, jsonName, Object.keys(branches)), branches: new Map(made) };
+      const member = memberOf(tag, declared(Object.keys(branches)), codecs);
+      return { kind: 'union', name, tag: member, branches: new Map(classes.map(branchOf)) };
     },
   };
 }
@@ -118,16 +123,4 @@ function checkBranches(tag: unknown, branches: unknown): void {
         `${where}: ${classNameOf(Dto)} has a property ${tag} itself; oneOf gives it one, remove its own`,
       );
   }
-}
-
-/** The tag: a property that has one of these texts. */
-function tagged(property: string, jsonName: string, tags: readonly string[]): CodecMember {
-  const read = (value: unknown): unknown => (tags.includes(value as string) ? value : undefined);
-  const list = tags.join(', ');
-  const described = tags.length === 1 ? JSON.stringify(list) : `one of ${list}`;
-  const schema = { type: 'string', enum: tags };
-  return {
-    ...{ property, jsonName, bindName: property, required: true, jsonRequired: false, dontBind: [], spec: {} },
-    codec: { kind: 'scalar', name: `enum (${list})`, described, schema, text: read, json: read },
-  };
 }

@@ -51,7 +51,7 @@ export class BinderContext<T = unknown> {
     public body?: Body,
   ) {
     const { plan, options } = endpoint;
-    const nameOfBody = plan?.wholeBody?.kind === 'json' ? plan.wholeBody.member.bindName : '';
+    const nameOfBody = plan?.wholeBody && !plan.body.text ? plan.wholeBody.bindName : '';
     this.noted = new Failures(options.limits, options.quoteValues, options.unknownNames === 'refuse', nameOfBody);
   }
 

@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Awaitable } from '../../basics/awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
 import { decodedText, uncompressed } from '../../body/content/decode';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
 import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
 import { valuesByName, type Form } from '../../body/form/form';
-import { readForm } from '../../body/form/read-form';
 import { formLeftAsText, leftBehind } from '../../body/left-behind';
 import { isUntouched, receive, receivedAsForm } from '../../body/receive';
 import { chunksOf } from '../../body/stream/chunks';
@@ -15,7 +14,7 @@ import { warnOnce } from '../../warnings/warn-once';
 import type { BodyUse } from '../plan/plan';
 import { convertedText } from '../reading/json-text';
 import type { ResolvedLimits } from '../reading/limits';
-import type { FormReader, ReadUpload } from './uploads';
+import type { ReadUpload } from './uploads';
 
 /** The body of a request as the dto can use it. `none`: the request has none, or the dto uses none. */
 export type Body =
@@ -35,29 +34,24 @@ export interface BodyOptions {
   readonly jsonTypes: readonly string[];
   readonly limits: ResolvedLimits;
   readonly readUpload: ReadUpload;
-  /** The most bytes that a multipart form may have. */
-  readonly formBytes: number;
-}
-
-/** A request whose body is to be read. */
-interface Incoming {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly mediaType: MediaType;
-  readonly kind: BodyKind;
-  /** The kinds of body that the dto can use and the endpoint accepts, and whether this is one. */
-  readonly accepted: readonly (keyof typeof MEDIA_TYPES)[];
-  readonly isAccepted: boolean;
-  readonly use: BodyUse;
-  readonly options: BodyOptions;
 }
 
 const MEDIA_TYPES = {
   json: 'application/json',
   multipart: 'multipart/form-data',
   urlencoded: 'application/x-www-form-urlencoded',
-  text: 'text/plain',
 } as const;
+
+/** A request whose body is to be read. */
+interface Incoming {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly use: BodyUse;
+  readonly options: BodyOptions;
+  readonly mediaType: MediaType;
+  /** `other`: none that the dto can use and the endpoint accepts. */
+  readonly kind: BodyKind;
+}
 
 /**
  * Reads the body: streams a form, or receives the body once and parses it.
@@ -71,20 +65,17 @@ export function readBody(
 ): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
-  const kind = kindOf(mediaType, req, options);
-  const { allowMultipart: multipart, allowUrlEncoded: urlencoded } = options;
-  const allowed = { json: use.json, multipart: use.form && multipart, urlencoded: use.form && urlencoded };
-  const accepted = (['json', 'multipart', 'urlencoded'] as const).filter(one => allowed[one]);
-  const isAccepted = accepted.some(one => one === kind);
-  const incoming: Incoming = { req, res, mediaType, kind, accepted, isAccepted, use, options };
+  const sent = kindOf(mediaType, req, options);
+  const kind = acceptedBy(use, options).find(one => one === sent) ?? 'other';
+  const incoming: Incoming = { req, res, use, options, mediaType, kind };
   // A chunked body may turn out to be empty when it is read: an empty one is never answered with 415.
-  if (!isAccepted && !use.text && req.headers['transfer-encoding'] === undefined)
-    throw notAccepted(mediaType, accepted);
-  const isMultipart = isAccepted && kind === 'multipart' && !use.text;
+  if (kind === 'other' && !use.text && req.headers['transfer-encoding'] === undefined) throw notAccepted(incoming);
+  const isMultipart = kind === 'multipart' && !use.text;
   // No one else has read the form, or needs it: it can go straight from the connection to where its files are stored.
   if (isMultipart && isUntouched(req)) return streamForm(incoming);
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
-  return receiveBody(incoming, isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes);
+  const limit = isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
+  return after(receive(req, res, limit), received => bodyIn(received, incoming));
 }
 
 /** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
@@ -93,52 +84,65 @@ function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: BodyO
   if (jsonTypes.includes(type)) return 'json';
   if ((type !== '' && type !== 'text/plain') || isUntouched(req)) return bodyKindOf(mediaType);
   const left = leftBehind(req);
-  return left?.kind === 'parsed' && typeof left.body !== 'string' ? 'json' : 'other';
+  return left && isParsed(left) ? 'json' : 'other';
+}
+
+/** Returns the kinds of body that the dto can use and the endpoint accepts. */
+function acceptedBy(use: BodyUse, { allowMultipart, allowUrlEncoded }: BodyOptions): (keyof typeof MEDIA_TYPES)[] {
+  const accepts = { json: use.json, multipart: use.form && allowMultipart, urlencoded: use.form && allowUrlEncoded };
+  return (['json', 'multipart', 'urlencoded'] as const).filter(kind => accepts[kind]);
 }
 
 /** RFC 9110, section 15.5.16: a 415 response may name what would have been accepted. */
-function notAccepted({ type }: MediaType, accepted: Incoming['accepted']): Problem {
+function notAccepted({ use, options, mediaType: { type } }: Incoming): Problem {
   const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
-  if (accepted.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
-  const types = accepted.map(kind => MEDIA_TYPES[kind]);
+  const types = use.text ? ['text/plain'] : acceptedBy(use, options).map(kind => MEDIA_TYPES[kind]);
+  if (types.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
   const headers = { Accept: types.join(', ') };
   return new Problem('body-unsupported', `${what} is not accepted here; send ${types.join(' or ')}.`, { headers });
 }
 
-/** Receives the body, and makes of it what the dto can use. */
-async function receiveBody(incoming: Incoming, limit: number): Promise<Body> {
-  const { req, res, kind, isAccepted, use } = incoming;
-  const received = await receive(req, res, limit);
+/** Makes of a received body what the dto can use. */
+async function bodyIn(received: Received, incoming: Incoming): Promise<Body> {
   if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0)) return NONE;
-  if (use.text) {
-    const text = await textIn(received, incoming);
-    return { kind: 'text', text, form: isAccepted && kind !== 'json' ? await formIn(received, incoming) : undefined };
-  }
-  if (!isAccepted) throw notAccepted(incoming.mediaType, incoming.accepted);
-  if (kind !== 'json') return { kind: 'form', form: await formIn(received, incoming) };
-  // Text that an earlier parser has left is that of the body; anything else is the value that it has made of it.
-  if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
-  return jsonIn(await textIn(received, incoming), use);
+  const { kind, use } = incoming;
+  const isForm = kind === 'multipart' || kind === 'urlencoded';
+  const form = isForm ? await formIn(received, incoming) : undefined;
+  if (use.text) return { kind: 'text', text: await textIn(received, incoming), form };
+  if (form) return { kind: 'form', form };
+  if (kind === 'other') throw notAccepted(incoming);
+  return isParsed(received) ? { kind: 'json', value: received.body } : jsonIn(await textIn(received, incoming), use);
 }
 
 type Content = Exclude<Received, { kind: 'none' }>;
+type Parsed = Extract<Received, { kind: 'parsed' }>;
+
+/** Returns true for what an earlier parser has made of a body. Text that it has left is that of the body. */
+const isParsed = (received: Received): received is Parsed =>
+  received.kind === 'parsed' && typeof received.body !== 'string';
 
 /** Reads the text of a JSON body. @throws a 400 problem */
-export function jsonIn(text: string, use: BodyUse): Body {
+export function jsonIn(text: string, { needsExactNumbers }: BodyUse): Body {
   // Nothing but the blanks of JSON (RFC 8259, section 2).
   if (/^[\t\n\r ]*$/.test(text)) return NONE;
+  return { kind: 'json', value: parsedJson('The body', text, needsExactNumbers) };
+}
+
+/** @param what begins the message. @throws a 400 problem */
+export function parsedJson(what: string, text: string, exactly: boolean): unknown {
   try {
-    return { kind: 'json', value: use.needsExactNumbers ? parseExactly(text) : (JSON.parse(text) as unknown) };
+    return exactly ? parseExactly(text) : JSON.parse(text);
   } catch (error) {
-    throw new Problem('body-malformed', describeJsonError('The body', text), { cause: error });
+    throw new Problem('body-malformed', describeJsonError(what, text), { cause: error });
   }
 }
 
 /** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
-async function textIn(received: Content, { mediaType, options: { limits } }: Incoming): Promise<string> {
+async function textIn(received: Content, incoming: Incoming): Promise<string> {
   if (received.kind === 'bytes') {
     const bytes = await received.bytes.all();
-    return decodedText(await uncompressed(bytes, received.coding, limits.bodyBytes), mediaType);
+    const { options, mediaType } = incoming;
+    return decodedText(await uncompressed(bytes, received.coding, options.limits.bodyBytes), mediaType);
   }
   // Some parsers leave the byte order mark, which `decodedText` drops, too.
   if (typeof received.body === 'string') return received.body.replace(/^\ufeff/, '');
@@ -149,21 +153,13 @@ async function textIn(received: Content, { mediaType, options: { limits } }: Inc
       'as express.json(), has consumed it. The client got 415. Mount bindRequest() before the parser, or let the ' +
       'parser keep the bytes in req.rawBody.',
   );
-  throw notAccepted(mediaType, ['text']);
+  throw notAccepted(incoming);
 }
 
-/**
- * Reads a multipart form from the connection. A chunked body without a byte is no body.
- * @throws a 400 or 413 problem.
- */
-async function streamForm(incoming: Incoming): Promise<Body> {
-  const { req, options } = incoming;
+/** Reads a multipart form from the connection. @throws a 400 or 413 problem. */
+async function streamForm({ req, res, use, options }: Incoming): Promise<Body> {
   try {
-    const rest = chunksOf(req, options.formBytes);
-    const first = await rest.next();
-    if (first.done) return NONE;
-    const chunks = startingWith(first.value, rest);
-    const form = await readUpload(incoming, formOptions => readForm(chunks, req, formOptions));
+    const form = await options.readUpload(limit => chunksOf(req, limit), req, res, use);
     // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);
     receivedAsForm(req, form, body);
@@ -175,24 +171,16 @@ async function streamForm(incoming: Incoming): Promise<Body> {
   }
 }
 
-async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  yield first;
-  yield* rest;
-}
-
 /** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */
 async function formIn(received: Content, incoming: Incoming): Promise<Form> {
-  const { req, kind, options } = incoming;
+  const { req, res, use, options, kind } = incoming;
   const { fields } = options.limits;
   if (received.kind === 'parsed' && typeof received.body !== 'string')
     return { fields: boundedPairs(received.body, fields), files: kind === 'multipart' ? received.files : [] };
   if (kind !== 'multipart') return { fields: readPairs(await textIn(received, incoming), fields), files: [] };
   if (received.kind === 'parsed') throw formLeftAsText();
-  return readUpload(incoming, formOptions => readForm(received.bytes.pieces(), req, formOptions));
+  return options.readUpload(() => received.bytes.pieces(), req, res, use);
 }
-
-const readUpload = ({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> =>
-  options.readUpload(read, req, res, use);
 
 /** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */
 function boundedPairs(body: unknown, limit: number): Pair[] {

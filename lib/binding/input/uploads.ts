@@ -1,19 +1,16 @@
-import { randomBytes } from 'node:crypto';
-import { createWriteStream, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
-import { unlink } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Request } from 'express';
 import multer, { type Multer } from 'multer';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
+import { readForm } from '../../body/form/read-form';
 import { makeTemporaryFolder, PREFIX, removeTemporary, storageProblem } from '../../body/spool/temporary-folder';
 import { filesHeldIn, holdingOf } from '../../body/stream/holding';
-import { ClientGone, onExchangeEnd } from '../../http/exchange-end';
+import { ClientGone, isExchangeOver, onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
 
@@ -28,35 +25,38 @@ export interface UploadOptions {
   directory?: string;
 }
 
-/** Reads one form, from wherever it is. */
-export type FormReader = (options: FormOptions) => Promise<Form>;
-
 /**
- * Stores the multipart form of one request. Files that bindonce keeps on disk are removed when the exchange has ended.
+ * Reads the multipart form of one request, and stores its files. Those that bindonce keeps on disk are removed when the
+ * exchange has ended.
+ * @param chunksOf returns the bytes of the form, which may be so many.
  * @param parts tells which files are kept, and which are read as fields.
  */
 export type ReadUpload = (
-  read: FormReader,
+  chunksOf: (limit: number) => AsyncIterable<Buffer>,
   req: IncomingMessage,
   res: ServerResponse,
   parts: PartsTaken,
 ) => Promise<Form>;
 
-/** What removes the files that are stored for a request, while it may still be refused. */
-const stored = new WeakMap<IncomingMessage, readonly (() => Promise<void>)[]>();
+/** What removes the files that were stored for a request, while it may still be refused. */
+const discards = new WeakMap<IncomingMessage, (() => Promise<unknown>)[]>();
+
+function onRefusal(req: IncomingMessage, discard: () => Promise<unknown>): void {
+  discards.set(req, [...(discards.get(req) ?? []), discard]);
+}
 
 /**
  * Discards the stored files of a request that is refused, by this `bindRequest()` or a later one: they have no owner.
  * Those of a request that is bound belong to its handler, if a Multer of the application has stored them.
  */
-export function discardStored(req: IncomingMessage): Awaitable<void> {
-  const discarding = (stored.get(req) ?? []).map(discard => discard());
-  stored.delete(req);
-  if (discarding.length > 0) return Promise.allSettled(discarding).then(() => undefined);
+export function discardStored(req: IncomingMessage): Awaitable<unknown> {
+  const all = discards.get(req);
+  discards.delete(req);
+  return all && Promise.all(all.map(discard => discard()));
 }
 
 /** The properties of a multer instance that are used, which its declarations leave out. */
-interface OwnMulter extends Pick<FormOptions, 'storage' | 'fileFilter'> {
+interface OwnMulter extends Required<Pick<FormOptions, 'storage' | 'fileFilter'>> {
   readonly limits?: FormOptions['limits'] | ((req: IncomingMessage) => FormOptions['limits'] | undefined);
 }
 
@@ -65,44 +65,35 @@ interface OwnMulter extends Pick<FormOptions, 'storage' | 'fileFilter'> {
  * bound.
  * @throws TypeError for an invalid option.
  */
-export function uploadReader(
-  uploads: UploadOptions | Multer = {},
-  limits: ResolvedLimits,
-): { readonly readUpload: ReadUpload; readonly formBytes: number } {
+export function uploadReader(uploads: UploadOptions | Multer = {}, limits: ResolvedLimits): ReadUpload {
   const directory = isMulter(uploads) ? undefined : directoryFor(uploads);
-  const own: OwnMulter = isMulter(uploads) ? (uploads as unknown as OwnMulter) : { storage: multer.memoryStorage() };
+  // One that is made without options stores files in memory.
+  const own = (isMulter(uploads) ? uploads : multer()) as unknown as OwnMulter;
   const isInMemory = directory === undefined && isMemoryStorage(own.storage);
+  // What a Multer of the application stores elsewhere is not held by this process.
+  const heldIn = directory === undefined ? isInMemory && 'memory' : filesHeldIn(directory);
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];
-  const readUpload: ReadUpload = async (read, req, res, parts) => {
-    const onDisk = directory === undefined ? undefined : new DiskStorage(directory);
-    // What a Multer of the application stores elsewhere is not held by this process.
-    const heldIn = directory === undefined ? isInMemory && 'memory' : filesHeldIn(directory);
-    const storage = onDisk ?? own.storage;
+  return async (chunksOf, req, res, parts) => {
+    const storage = directory === undefined ? own.storage : storageIn(directory, req, res);
     const holding = holdingOf(req, res);
     const take = (bytes: number): void => {
       if (heldIn) holding.take(bytes, heldIn);
     };
-    const discard = async (files: Form['files']): Promise<void> => {
-      if (onDisk) await onDisk.remove();
-      else
-        await Promise.allSettled(files.map(file => promisify(storage._removeFile.bind(storage))(req as Request, file)));
-    };
-    if (onDisk) onExchangeEnd(req, res, () => void onDisk.remove());
     try {
-      const bounds = stricter(limits, (typeof own.limits === 'function' ? own.limits(req) : own.limits) ?? {});
-      const settings = { storage, limits: bounds, ...(own.fileFilter && { fileFilter: own.fileFilter }), parts, take };
-      const form = await read({ ...settings, fieldsBytes: limits.bodyBytes, formBytes });
-      stored.set(req, [...(stored.get(req) ?? []), () => discard(form.files)]);
+      const form = await readForm(chunksOf(formBytes), req, {
+        ...{ storage, parts, take, formBytes, fieldsBytes: limits.bodyBytes, fileFilter: own.fileFilter },
+        limits: stricter(limits, (typeof own.limits === 'function' ? own.limits(req) : own.limits) ?? {}),
+      });
+      if (directory === undefined) {
+        const remove = promisify(storage._removeFile.bind(storage));
+        onRefusal(req, () => Promise.allSettled(form.files.map(file => remove(req as Request, file))));
+      }
       return form;
     } catch (error) {
-      holding.giveBack();
-      // A Multer has already removed the files of a form that was refused while it was read.
-      await discard([]);
       // Errors of the file system name the system call that has failed.
-      throw onDisk && error instanceof Error && 'syscall' in error ? storageProblem(error) : error;
+      throw directory !== undefined && error instanceof Error && 'syscall' in error ? storageProblem(error) : error;
     }
   };
-  return { readUpload, formBytes };
 }
 
 /**
@@ -154,41 +145,26 @@ const isMulter = (uploads: UploadOptions | Multer): uploads is Multer =>
   typeof (uploads as Partial<Multer>).any === 'function';
 
 /**
- * Bytes of a file that may wait in memory for a write to end: the next write takes them all, and each costs 200 µs,
- * however short it is.
+ * Makes the storage of one form: a folder that only the user of this process can open. It is removed when the request
+ * is refused, and when its exchange has ended.
  */
-const WAITING = 262_144;
-
-/** Stores the files of one form in a folder of their own, which only the user of this process can open. */
-class DiskStorage implements multer.StorageEngine {
-  private folder: Promise<string> | undefined;
-  private isOver = false;
-
-  constructor(private readonly parent: string) {}
-
-  _handleFile(...[, { stream }, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
-    this.store(stream).then(stored => done(null, stored), done);
-  }
-
-  _removeFile(...[, { path }, done]: Parameters<multer.StorageEngine['_removeFile']>): void {
-    unlink(path).then(() => done(null), done);
-  }
-
-  /** Removes all files that still exist. Later ones are not stored: nothing would remove them. */
-  async remove(): Promise<void> {
-    this.isOver = true;
-    const folder = await this.folder?.catch(() => undefined);
-    if (folder !== undefined) await removeTemporary(folder);
-  }
-
-  private async store(content: Readable): Promise<Partial<Express.Multer.File>> {
-    // An earlier middleware (a timeout) may have answered while parts before this file were read.
-    if (this.isOver) throw new ClientGone();
-    const destination = await (this.folder ??= makeTemporaryFolder(this.parent));
-    const filename = randomBytes(16).toString('hex');
-    const path = join(destination, filename);
-    const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WAITING });
-    await pipeline(content, file);
-    return { destination, filename, path, size: file.bytesWritten };
-  }
+function storageIn(parent: string, req: IncomingMessage, res: ServerResponse): multer.StorageEngine {
+  let folder: Promise<string> | undefined;
+  const remove = async (): Promise<void> => {
+    const made = await folder?.catch(() => undefined);
+    if (made !== undefined) await removeTemporary(made);
+  };
+  onRefusal(req, remove);
+  onExchangeEnd(req, res, () => void remove());
+  return multer.diskStorage({
+    destination(_req, _file, done) {
+      // An earlier middleware (a timeout) may have answered while parts before this file were read.
+      if (isExchangeOver(req, res)) throw new ClientGone();
+      folder ??= makeTemporaryFolder(parent);
+      folder.then(
+        path => done(null, path),
+        (error: unknown) => done(error as Error, ''),
+      );
+    },
+  });
 }

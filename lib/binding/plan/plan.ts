@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { PartsTaken } from '../../body/form/form';
 import type { ProblemLocation } from '../../problems/problem';
-import { instancesOf, isDto, namingErrors } from '../declaration/declarations';
-import { checkJsonNames, checkType, membersOf, type CodecTable, type Member } from '../declaration/codec-table';
+import { checkJsonNames, checkType, memberOf, type CodecTable, type Member } from '../declaration/codec-table';
+import { isDto, namingErrors } from '../declaration/declarations';
 import { ownValue } from '../reading/json-text';
 import { firstPart } from '../reading/name-tree';
 import { hasFile, needsExactNumbers, notNull, objectsOf, takesFiles } from '../types/codec';
@@ -21,7 +21,7 @@ export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'>
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<ProblemLocation, readonly SourceProperty[]>;
   /** The property that takes the whole body, as JSON (`fromBody`) or as text (`plainText`). */
-  readonly wholeBody: { readonly kind: 'json' | 'text'; readonly member: Member } | undefined;
+  readonly wholeBody: Member | undefined;
   readonly body: BodyUse;
   /** Returns the value of `req.dto`: the bound object, or for a list dto its items. */
   readonly result: (dto: object) => unknown;
@@ -39,29 +39,25 @@ export interface BodyUse extends PartsTaken {
 /**
  * Prepares the binding of a dto.
  * @param Dto a dto class, `list(Dto)`, or a Standard Schema for the JSON body.
- * @param defaults the options `fieldSources`, `fallback` and `unknownNames`.
+ * @param defaults the options `fieldSources`, `fallback`, `unknownNames`, and whether forms are accepted.
  * @param owner the function that the dto was given to, for messages.
  * @throws TypeError that names the class and the property that cannot be bound.
  */
 export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults, owner = 'bindRequest'): Plan {
   return namingErrors(owner, () => {
     assertType(Dto);
-    if (isSchema(Dto) || !isDto(Dto)) {
-      // The whole JSON body binds to a list dto or a schema, and no other source.
-      const object = { create: () => ({}), complete: undefined, check: undefined };
-      const sources = bindingOf('', [wholeBodyOf(Dto, codecs)], defaults);
-      return { ...object, ...sources, result: dto => ownValue(dto, 'body') };
-    }
-    const members = membersOf(Dto, codecs, ({ kind, type }) => {
-      const codec = codecs.complete(type);
-      checkType(kind, codec);
-      return codec;
-    });
-    return { ...instancesOf(Dto), ...bindingOf(classNameOf(Dto), members, defaults), result: dto => dto };
+    if (isSchema(Dto) || !isDto(Dto)) return planOfBody(Dto, codecs, defaults);
+    const object = codecs.root(Dto);
+    for (const { property, codec, spec } of object.members)
+      namingErrors(`${classNameOf(Dto)}.${property}`, () => {
+        checkType(spec.kind, codec);
+      });
+    return { ...object, ...bindingOf(classNameOf(Dto), object.members, defaults), result: dto => dto };
   });
 }
 
-function wholeBodyOf(Dto: AnyType, codecs: CodecTable): Member {
+/** Binds the whole JSON body to a list dto or a schema, and no other source. */
+function planOfBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults): Plan {
   const codec = codecs.complete(Dto);
   if (!['list', 'union', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
     throw new TypeError(
@@ -70,19 +66,14 @@ function wholeBodyOf(Dto: AnyType, codecs: CodecTable): Member {
   namingErrors(codec.name, () => {
     checkType('fromBody', codec);
   });
-  const required = !isOptional(Dto);
-  return {
-    ...{ property: 'body', index: 0, bindName: '', jsonName: '', codec, required, refusesNull: refusesNull(Dto) },
-    ...{ jsonRequired: false, dontBind: [], spec: { kind: 'fromBody', type: Dto, required } },
-  };
+  const optional = { required: !isOptional(Dto), refusesNull: refusesNull(Dto) };
+  const body = memberOf('body', { kind: 'fromBody', type: Dto, bindFrom: '', ...optional }, codecs);
+  const object = { create: () => ({}), complete: undefined, check: undefined };
+  return { ...object, ...bindingOf('', [body], defaults), result: dto => ownValue(dto, 'body') };
 }
 
 /** @throws TypeError for a property that no source can supply, and for two of one name. */
-function bindingOf(
-  className: string,
-  members: readonly Member[],
-  defaults: SourceDefaults,
-): Omit<Plan, 'create' | 'complete' | 'check' | 'result'> {
+function bindingOf(className: string, members: readonly Member[], defaults: SourceDefaults) {
   const all = sourcesOf(className, members, defaults);
   const sourceProperties = new Map<ProblemLocation, SourceProperty[]>();
   for (const [source, property] of [...all.values()].flatMap(sources => [...sources]))
@@ -91,14 +82,12 @@ function bindingOf(
   if (refusesUnknown && !sourceProperties.has('query')) sourceProperties.set('query', []);
   const [json = [], form = []] = [sourceProperties.get('json'), sourceProperties.get('form')];
   checkJsonNames(className, json);
-  const whole = members.find(({ spec }) => spec.kind === 'fromBody' || spec.kind === 'plainText');
-  const isText = whole?.spec.kind === 'plainText';
+  const wholeBody = members.find(({ spec: { kind } }) => kind === 'fromBody' || kind === 'plainText');
   const body: BodyUse = {
-    ...{ json: json.length > 0, form: form.length > 0, text: isText },
+    ...{ json: json.length > 0, form: form.length > 0, text: wholeBody?.spec.kind === 'plainText' },
     ...partsFor(form, refusesUnknown),
     needsExactNumbers: json.some(({ codec }) => needsExactNumbers(codec)),
   };
-  const wholeBody = whole && { kind: isText ? ('text' as const) : ('json' as const), member: whole };
   return { members, sourcesOf: all, sourceProperties, wholeBody, body };
 }
 
@@ -153,20 +142,16 @@ function sourceIn(sources: SourcesOfProperty, plan: Plan, req: IncomingMessage):
   const last = [...sources.keys()].at(-1);
   // The last source of a claim, header or cookie is its own; the others are its fallback.
   if (last === 'claim' || last === 'header' || last === 'cookie') return last;
-  if (isInPath(sources.get('route'), req)) return 'route';
-  const preferred = preferredSource(plan, req);
+  const { params = {} } = req as IncomingMessage & { readonly params?: Readonly<Record<string, unknown>> };
+  const inPath = sources.get('route')?.anyCase;
+  if (Object.entries(params).some(([name, value]) => value !== undefined && name.toLowerCase() === inPath))
+    return 'route';
+  const preferred = preferredSource(plan.body, req);
   return sources.has(preferred) ? preferred : last;
 }
 
-function isInPath(property: SourceProperty | undefined, req: IncomingMessage): boolean {
-  const { params = {} } = req as IncomingMessage & { readonly params?: Readonly<Record<string, unknown>> };
-  return Object.entries(params).some(
-    ([name, value]) => value !== undefined && name.toLowerCase() === property?.anyCase,
-  );
-}
-
-function preferredSource({ body, wholeBody }: Plan, req: IncomingMessage): ProblemLocation {
-  if (usuallyHasNoBody(req.method) || wholeBody?.kind === 'text') return 'query';
+function preferredSource(body: BodyUse, req: IncomingMessage): ProblemLocation {
+  if (usuallyHasNoBody(req.method) || body.text) return 'query';
   if (!hasBody(req)) return body.json ? 'json' : 'form';
   const kind = bodyKindOf(mediaTypeOf(req));
   return kind === 'urlencoded' || kind === 'multipart' ? 'form' : 'json';

@@ -2,7 +2,7 @@ import { namingErrors } from '../declaration/declarations';
 import type { Member } from '../declaration/codec-table';
 import type { PropertyKind } from '../declaration/property';
 import type { ProblemLocation, Source } from '../../problems/problem';
-import { takesFiles } from '../types/codec';
+import { hasFile, takesFiles, type Codec } from '../types/codec';
 
 /** A property of the dto of a request, as one source supplies it. */
 export interface SourceProperty extends Member {
@@ -29,6 +29,8 @@ export interface SourceDefaults {
   readonly fallback: boolean;
   /** What becomes of names that no property takes. */
   readonly unknownNames: 'ignore' | 'refuse';
+  /** True if the endpoint accepts forms. */
+  readonly allowMultipart: boolean;
 }
 
 /** The source that a kind of property names itself. */
@@ -49,14 +51,22 @@ export function sourcesOf(className: string, members: readonly Member[], default
   const taken = wholeSources(className, members);
   return new Map(
     members.map(member => {
-      const sources = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
+      const possible = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
+      const sources = defaults.allowMultipart ? possible : possible.filter(source => source !== 'form');
       namingErrors(`${className}.${member.property}`, () => {
-        if (sources.length === 0) checkUnsupplied(member, taken, defaults);
+        if (possible.length === 0) checkUnsupplied(member, taken, defaults);
+        else if (sources.length === 0 && member.required) throw formNotAccepted(member.codec);
       });
       return [member.property, new Map(sources.map(source => [source, propertyIn(source, member)]))];
     }),
   );
 }
+
+const formNotAccepted = (codec: Codec): TypeError =>
+  new TypeError(
+    'it is required and binds only from a form, but the endpoint accepts no form; pass { allowFormData: true' +
+      `${hasFile(codec) ? '' : ' or { urlEncoded: true }'} }, or declare it with required: false.`,
+  );
 
 /** Returns the sources that a declaration names, or leaves to the endpoint. */
 function sourcesFor({ spec }: Member, defaults: SourceDefaults): readonly ProblemLocation[] {

@@ -44,30 +44,20 @@ function hasItems({ codec }: SourceProperty): boolean {
   return type.kind === 'list' || (type.kind === 'schema' && type.json.takes.has('array'));
 }
 
-/** Query parameters; names are case-insensitive. */
+/** Query parameters; names are case-insensitive. Too many are a 414 problem. */
 export const query: ValueSource = {
   name: 'query',
   missing: 'This query parameter is required.',
   read(context, properties, put) {
     const { url } = context.req;
-    const mark = url.indexOf('?');
-    const pairs = mark < 0 ? [] : queryIn(url.slice(mark + 1), context.endpoint.options.limits.fields);
-    readByName('query', pairs, context, properties, put);
+    const { fields: limit } = context.endpoint.options.limits;
+    // The form of `req.query` depends on the application's query parser.
+    const text = /\?(.*)/s.exec(url)?.[1] ?? '';
+    if (text.split('&', limit + 1).length > limit)
+      throw new Problem('query-too-large', `There are more than ${limit} query parameters.`);
+    readByName('query', readPairs(text, limit), context, properties, put);
   },
 };
-
-/**
- * Reads the query from the URL: the form of `req.query` depends on the application's query parser.
- * @throws a 414 problem for too many parameters.
- */
-function queryIn(text: string, limit: number): readonly Pair[] {
-  try {
-    return readPairs(text, limit);
-  } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'body-too-large') throw error;
-    throw new Problem('query-too-large', `There are more than ${limit} query parameters.`, { cause: error });
-  }
-}
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
 function readByName(

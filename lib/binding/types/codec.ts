@@ -98,8 +98,6 @@ export interface ObjectCodec {
   readonly members: readonly CodecMember[];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   readonly fields: readonly CodecMember[];
-  /** Set if the type cannot be nested in another one: the reason, as an error message. */
-  readonly notNestable: string | undefined;
 }
 
 /** An object of one of several classes. */
@@ -156,8 +154,13 @@ export interface CodecMember {
   readonly jsonRequired: boolean;
   /** Sources that must not bind to the property. */
   readonly dontBind: readonly Source[];
-  /** What the declaration says for the API description, and the value that counts where none was sent. */
-  readonly spec: { readonly description?: string; readonly default?: unknown; readonly initial?: unknown };
+  /** Its declaration: what the API description says, and the value that counts where none was sent. */
+  readonly spec: {
+    readonly kind: string;
+    readonly description?: string;
+    readonly default?: unknown;
+    readonly initial?: unknown;
+  };
 }
 
 /** Returns the type of the values that are not null. */
@@ -227,11 +230,11 @@ export function takesFiles(codec: Codec): boolean {
 /** Returns true for a file, and for a type that contains one. */
 export const hasFile = (codec: Codec): boolean => [...withParts(codec)].some(({ kind }) => kind === 'file');
 
-/** Names the class and the property that is a file; undefined if the file is not in a dto. */
-export function fileIn(codec: Codec): string | undefined {
+/** Finds a property at any depth, and names its class. */
+export function memberIn(codec: Codec, is: (member: CodecMember) => boolean) {
   for (const part of withParts(codec)) {
-    const found = part.kind === 'object' ? part.members.find(member => takesFiles(member.codec)) : undefined;
-    if (found) return `${part.name}.${found.property}`;
+    const member = part.kind === 'object' ? part.members.find(is) : undefined;
+    if (member) return { member, name: `${part.name}.${member.property}` };
   }
   return undefined;
 }

@@ -15,13 +15,19 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
   members: E,
   ...others: never[]
 ): RuledType<E extends readonly (infer V)[] ? V : E[keyof E]> {
-  refuseUnlessMembers(members, others);
-  const entries: [name: string, value: Value][] = Array.isArray(members)
-    ? members.map((value: string) => [value, value])
-    : // A numeric enum also has its values as keys (`E[1] = 'A'`).
-      Object.entries(members as EnumObject).filter(([name, value]) => (members as EnumObject)[value] !== Number(name));
-  const [names, values] = [entries.map(([name]) => name), entries.map(([, value]) => value)];
-  const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
+  const isList = Array.isArray(members);
+  const isMember = (value: unknown): boolean => typeof value === 'string' || (typeof value === 'number' && !isList);
+  const given = typeof members === 'object' ? Object.entries<Value>(Object(members) as EnumObject) : [];
+  if (given.length === 0 || !given.every(([, value]) => isMember(value)) || others.length > 0)
+    throw new TypeError(
+      "enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent']), " +
+        `not ${[members, ...others].map(describe).join(', ')}`,
+    );
+  // A numeric enum also has its values as keys (`E[1] = 'A'`).
+  const entries = given.filter(([name, value]) => (members as EnumObject)[value] !== Number(name));
+  const values = entries.map(([, value]) => value);
+  const names = isList ? values.map(String) : entries.map(([name]) => name);
+  const byName = new Map(names.map((name, at) => [name.toLowerCase(), values[at]]));
   const byValue = new Map(values.map(value => [String(value), value]));
   const find = (text: string): Value | undefined => byValue.get(text) ?? byName.get(text.toLowerCase());
   // A value may begin or end with blanks itself.
@@ -40,19 +46,7 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
       type: kinds.length === 1 ? kinds[0] : kinds,
       enum: values,
       // Generators of clients read the names of the values from this extension.
-      ...(!Array.isArray(members) && { 'x-enum-varnames': names }),
+      ...(!isList && { 'x-enum-varnames': names }),
     },
   }) as RuledType<E extends readonly (infer V)[] ? V : E[keyof E]>;
-}
-
-/** @throws TypeError if `members` is neither an enum nor a list of strings, or if members are given without a list. */
-function refuseUnlessMembers(members: unknown, others: readonly unknown[]): void {
-  const values = typeof members === 'object' && members !== null ? Object.values(members) : [];
-  const isMember = (value: unknown): boolean =>
-    typeof value === 'string' || (typeof value === 'number' && !Array.isArray(members));
-  if (values.length === 0 || !values.every(isMember) || others.length > 0)
-    throw new TypeError(
-      "enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent']), " +
-        `not ${[members, ...others].map(describe).join(', ')}`,
-    );
 }

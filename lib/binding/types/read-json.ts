@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, ownValue } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { checkLater } from './class-check';
 import { isBlocked, notNull, takesFiles, takesNull } from './codec';
-import type { AnyCodec, Codec, CodecMember, ObjectCodec, ScalarCodec, UnionCodec } from './codec';
+import type { AnyCodec, Codec, CodecMember, ListCodec, ObjectCodec, ScalarCodec, UnionCodec } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
 
@@ -30,19 +30,14 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
     }
     case 'nullable':
       return value === null ? null : readJson(codec.inner, value, at);
-    case 'list': {
+    case 'list':
       if (!Array.isArray(value)) return at.failValue(value, codec.name, undefined, 'a JSON array');
-      if (at.isTooDeep()) return INVALID;
-      const items = each(value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index)));
-      return keepsRules(codec, items, at);
-    }
+      return listOf(codec, value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index)));
     case 'object': {
       if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
-      if (at.isTooDeep()) return INVALID;
-      const object = codec.create();
-      for (const field of codec.fields) setField(object, field, readField(field, value, at), at);
-      if (at.failures.refusesUnknown) refuseOtherNames(codec.fields, value, at);
-      return finished(codec, object, at);
+      const object = objectOf(codec, at, field => readField(field, value, at));
+      if (at.failures.refusesUnknown && object !== INVALID) refuseOtherNames(codec.fields, value, at);
+      return object;
     }
     case 'union': {
       if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
@@ -71,15 +66,33 @@ export function failNoTag({ tag }: UnionCodec, at: Location): typeof INVALID {
 export const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');
 
 /** Reads all items, even after a failure, so that every failure is reported. */
-export function each<V>(values: readonly V[], at: Location, read: (value: V, index: number) => unknown): unknown {
-  if (at.isTooLong(values.length)) return INVALID;
+export function listOf<V>(
+  codec: ListCodec,
+  values: readonly V[],
+  at: Location,
+  read: (value: V, index: number) => unknown,
+): unknown {
+  if (at.isTooDeep() || at.isTooLong(values.length)) return INVALID;
   const items: unknown[] = [];
   for (const value of values) {
     const item = read(value, items.length);
     if (isPromise(item)) setLater(items, items.length, item, at.failures);
     items.push(item === INVALID ? undefined : item);
   }
-  return items;
+  return keepsRules(codec, items, at);
+}
+
+/** Makes an instance of a class, and has it checked later. @param read returns undefined if nothing was sent. */
+export function objectOf(codec: ObjectCodec, at: Location, read: (field: CodecMember) => unknown): unknown {
+  if (at.isTooDeep()) return INVALID;
+  const object = codec.create();
+  for (const field of codec.fields) {
+    const value = isBlocked(field, at) ? undefined : read(field);
+    setOn(object, field.property, value === undefined ? readAbsent(field, at) : value, at.failures);
+  }
+  codec.complete?.(object);
+  if (codec.check) checkLater(codec, object, at);
+  return object;
 }
 
 /** Makes an object of values with these names, which has no prototype: `__proto__` is a name, too. */
@@ -93,7 +106,6 @@ export function recordOf(keys: readonly string[], at: Location, read: (key: stri
 /** Reads the value that a JSON object has for a field; undefined if it has none. */
 export function readField(field: CodecMember, json: JsonObject, at: Location): unknown {
   const { codec, jsonName, jsonRequired } = field;
-  if (isBlocked(field, at)) return undefined;
   const sent = ownValue(json, jsonName);
   if (sent === undefined)
     return jsonRequired ? at.below(jsonName).fail('missing-in-json', 'The JSON body must have this value.') : undefined;
@@ -111,11 +123,6 @@ export function refuseOtherNames(fields: readonly CodecMember[], json: JsonObjec
 
 export const failUnknown = (at: Location): unknown => at.fail('unknown', 'No property takes this name.');
 
-/** Sets a field of a nested object. @param read undefined if nothing was sent. */
-export function setField(object: object, field: CodecMember, read: unknown, at: Location): void {
-  setOn(object, field.property, read === undefined ? readAbsent(field, at) : read, at.failures);
-}
-
 function readAbsent(field: CodecMember, at: Location): unknown {
   const { codec, required, jsonName, bindName } = field;
   if (!required) return undefined;
@@ -124,13 +131,6 @@ function readAbsent(field: CodecMember, at: Location): unknown {
   // Names have no other way to send an empty collection, and JSON in a form field none to send files.
   const mayBeEmpty = type.kind === 'list' && (at.isJson ? takesFiles(type) : !isBlocked(field, at));
   return mayBeEmpty ? keepsRules(type, [], here) : readNothing(field, here);
-}
-
-/** Completes a nested object, and has it checked later. */
-export function finished(codec: ObjectCodec, object: object, at: Location): object {
-  codec.complete?.(object);
-  if (codec.check) checkLater(codec, object, at);
-  return object;
 }
 
 /** Sets a value if there is one, now or when it is known. */

@@ -2,8 +2,17 @@ import { jsonInText, jsonLike, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type Sent } from '../reading/name-tree';
 import { isBlocked, isReadByName, notNull, objectsOf } from './codec';
-import type { Codec, FileCodec, ListCodec, ObjectCodec, RecordCodec, ScalarCodec, UnionCodec } from './codec';
-import { each, failNoFile, failNoTag, finished, readJson, readOptionalJson, recordOf, setField } from './read-json';
+import type {
+  Codec,
+  CodecMember,
+  FileCodec,
+  ListCodec,
+  ObjectCodec,
+  RecordCodec,
+  ScalarCodec,
+  UnionCodec,
+} from './codec';
+import { failNoFile, failNoTag, listOf, objectOf, readJson, readOptionalJson, recordOf } from './read-json';
 import type { Expected } from './read-json';
 import { keepsRules } from './rules';
 import { inArray, isSchemaSent, schemaFromNames } from './schema';
@@ -61,20 +70,10 @@ type NamedCodec = ObjectCodec | UnionCodec | RecordCodec;
 /** Reads an object whose properties have names of their own. */
 function readBelow(codec: NamedCodec, tree: NameTree, at: Location): unknown {
   switch (codec.kind) {
-    case 'object': {
-      if (at.isTooDeep()) return INVALID;
-      const object = codec.create();
-      for (const field of codec.fields) {
-        const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-        const read = below && readNames(field, below, at.below(field.bindName));
-        setField(object, field, read, at);
-      }
-      return finished(codec, object, at);
-    }
+    case 'object':
+      return objectOf(codec, at, field => readField(field, tree, at));
     case 'union': {
-      const below = tree.at(codec.tag.bindName);
-      const tag = (below && readNames(codec.tag, below, at.below(codec.tag.bindName))) ?? failNoTag(codec, at);
-      const branch = codec.branches.get(tag);
+      const branch = codec.branches.get(readField(codec.tag, tree, at) ?? failNoTag(codec, at));
       if (branch) return readBelow(branch, tree, at);
       tree.takeAll();
       return INVALID;
@@ -86,9 +85,14 @@ function readBelow(codec: NamedCodec, tree: NameTree, at: Location): unknown {
   }
 }
 
+function readField(field: CodecMember, tree: NameTree, at: Location): unknown {
+  const below = tree.at(field.bindName);
+  return below && readNames(field, below, at.below(field.bindName));
+}
+
 function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boolean): unknown {
   const { item } = codec;
-  let items = at.isTooDeep() ? INVALID : tree.items(at);
+  let items = tree.items(at);
   if (items === INVALID) return INVALID;
   if (hasNameless(item, tree)) return tree.failNameless(at);
   if (!required && (tree.isBlank || items.length === 0)) return undefined;
@@ -101,11 +105,11 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
       return at.failValue(text, 'JSON text');
     items = splitAtCommas(text, at).map((part, index) => [index, NameTree.of([part])]);
   }
-  const read = each(items, at, ([index, one]) => {
-    // Without an index in the name that was sent, the failure of a single item is reported under that.
-    return readItem(item, one, items.length > 1 || one.key !== '' ? at.below(index) : at);
-  });
-  return keepsRules(codec, read, at);
+  const isOne = items.length === 1;
+  // Without an index in the name that was sent, the failure of a single item is reported under that.
+  return listOf(codec, items, at, ([index, one]) =>
+    readItem(item, one, isOne && one.key === '' ? at : at.below(index)),
+  );
 }
 
 function readItem(codec: Codec, tree: NameTree | undefined, at: Location): unknown {

@@ -1,6 +1,6 @@
 import BigNumber = require('bignumber.js');
-import { isPromise } from '../../basics/awaitable';
-import { boolean, checkOptions, describe, fn, positiveInteger, type Rule as Allowed } from '../../options/check';
+import { after, isPromise } from '../../basics/awaitable';
+import { checkOptions, describe, fn, positiveInteger, type Rule as Allowed } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { INVALID, type Location } from '../reading/location';
 import type { FileCodec, JsonSchema, ListCodec, Rule, ScalarCodec } from './codec';
@@ -30,18 +30,22 @@ export interface RuledType<T, R extends object = object> extends ValueType<T> {
 
 type RuledCodec = ScalarCodec | ListCodec | FileCodec;
 
-/** What a limit means: a condition, keywords in JSON Schema, and what it changes in how values are read. */
-interface Meaning extends Partial<Rule> {
+/** What a limit means: a condition on values, and its keywords in JSON Schema. */
+interface Meaning extends Rule {
   readonly schema?: JsonSchema;
-  readonly reading?: (codec: ScalarCodec) => Partial<ScalarCodec>;
   /** Compared with that of another rule: no lower limit is above an upper one. */
-  readonly edge?: BigNumber | Date | number | string;
+  readonly edge?: BigNumber;
 }
 
-/** A rule that a type may have: the limits that it takes, and what one of them means. */
-export interface Row {
-  readonly allowed: Allowed;
-  readonly meaning: (limit: never) => Meaning;
+/** A meaning, and the limit as it was given. */
+type Limited = Meaning & { readonly limit: unknown };
+
+/**
+ * A rule that a type may have: the limits that it takes, and what one of them means. A rule without a meaning changes
+ * how the type is read. False is no limit.
+ */
+export interface Row extends Allowed {
+  readonly meaning?: (limit: never) => Meaning;
 }
 
 /** The rules that a type may have. */
@@ -51,55 +55,45 @@ export type Kinds<R> = { readonly [Name in keyof R]-?: Row };
 export function ruledType<T, R extends object>(
   name: string,
   kinds: Kinds<R>,
-  codecFor: (codecs: Codecs) => RuledCodec,
-  limits: Readonly<Record<string, unknown>> = {},
+  codecFor: (codecs: Codecs, rules: R) => RuledCodec,
+  rules = {} as R,
   checks: readonly Check<never>[] = [],
 ): RuledType<T, R> {
-  const known = Object.entries<Row>(kinds);
-  const meanings = known.flatMap(([rule, { meaning }]): (readonly [string, Meaning])[] =>
-    limits[rule] === undefined ? [] : [[rule, meaning(limits[rule] as never)]],
-  );
-  refuseContradictions(name, limits, meanings);
+  const meanings = new Map<string, Limited>();
+  for (const [rule, { meaning }] of Object.entries<Row>(kinds)) {
+    const limit = (rules as Readonly<Record<string, unknown>>)[rule] ?? false;
+    if (meaning && limit !== false) meanings.set(rule, { limit, ...meaning(limit as never) });
+  }
+  refuseContradictions(name, meanings);
   return {
-    codec: codecs => withRules(codecFor(codecs), meanings, checks),
+    codec: codecs => withRules(codecFor(codecs, rules), [...meanings.values()], checks),
     with(given) {
-      const allowed = Object.fromEntries(known.map(([rule, kind]) => [rule, kind.allowed]));
-      checkOptions(`${name}.with`, given, { ...allowed, check: fn });
+      checkOptions(`${name}.with`, given, { ...kinds, check: fn });
       const { check, ...more } = given as CommonRules<never>;
-      const all = withDefaults(limits, more);
-      return ruledType<T, R>(name, kinds, codecFor, all, check ? [...checks, check] : checks);
+      return ruledType<T, R>(name, kinds, codecFor, withDefaults(rules, more), check ? [...checks, check] : checks);
     },
   };
 }
 
-type Named = readonly (readonly [rule: string, Meaning])[];
-
 /** Every lower limit is compared with every upper one; of two that are no values themselves, none may be in between. */
-function refuseContradictions(name: string, limits: Readonly<Record<string, unknown>>, meanings: Named): void {
-  for (const [low, { edge: least }] of meanings.filter(([rule]) => /^min|Minimum/.test(rule)))
-    for (const [high, { edge: most }] of meanings.filter(([rule]) => /^max|Maximum/.test(rule))) {
-      const sign = order(least, most);
-      if (sign > 0 || (sign === 0 && /exclusive/.test(low + high))) {
-        const both = `${low} ${describe(limits[low])} and ${high} ${describe(limits[high])}`;
-        throw new TypeError(`${name}.with: no value has both ${both}`);
-      }
+function refuseContradictions(name: string, meanings: ReadonlyMap<string, Limited>): void {
+  for (const [low, least] of meanings)
+    for (const [high, most] of meanings) {
+      if (!least.edge || !most.edge || !/^min|Minimum/.test(low) || !/^max|Maximum/.test(high)) continue;
+      if (least.edge.lt(most.edge) || (least.edge.eq(most.edge) && !/exclusive/.test(low + high))) continue;
+      const both = `${low} ${describe(least.limit)} and ${high} ${describe(most.limit)}`;
+      throw new TypeError(`${name}.with: no value has both ${both}`);
     }
 }
 
-function withRules(plain: RuledCodec, meanings: Named, checks: readonly Check<never>[]): RuledCodec {
-  if (meanings.length === 0 && checks.length === 0) return plain;
-  const rules = meanings.flatMap(([, { holds, says }]) => (holds && says !== undefined ? [{ holds, says }] : []));
-  const keywords: Record<string, unknown> = {};
-  for (const [, { schema = {} }] of meanings)
-    for (const [keyword, value] of Object.entries(schema))
-      // Two limits that JSON Schema has no keywords for are two sentences.
-      keywords[keyword] = keyword in keywords ? `${String(keywords[keyword])} ${String(value)}` : value;
+function withRules(plain: RuledCodec, rules: readonly Meaning[], checks: readonly Check<never>[]): RuledCodec {
+  if (rules.length === 0 && checks.length === 0) return plain;
+  const schemas = rules.map(({ schema = {} }) => schema);
+  // Two limits that JSON Schema has no keywords for are two sentences.
+  const description = schemas.flatMap(({ description: text }) => (typeof text === 'string' ? text : [])).join(' ');
+  const keywords = { ...Object.fromEntries(schemas.flatMap(Object.entries)), ...(description && { description }) };
   const ruled = { ...plain, rules, checks, keywords };
-  if (ruled.kind !== 'scalar') return ruled;
-  return meanings.reduce<ScalarCodec>((codec, [, { reading }]) => ({ ...codec, ...reading?.(codec) }), {
-    ...ruled,
-    schema: { ...ruled.schema, ...keywords },
-  });
+  return ruled.kind === 'scalar' ? { ...ruled, schema: { ...ruled.schema, ...keywords } } : ruled;
 }
 
 /**
@@ -108,9 +102,9 @@ function withRules(plain: RuledCodec, meanings: Named, checks: readonly Check<ne
  */
 export function keepsRules(codec: RuledCodec, value: unknown, at: Location): unknown {
   if (!codec.rules || value === INVALID) return value;
-  const items = codec.kind === 'list' ? (value as unknown[]) : [];
   // Items whose schema or check is asynchronous are set when they are known.
-  return items.some(isPromise) ? Promise.all(items).then(() => keepsAll(codec, items, at)) : keepsAll(codec, value, at);
+  const items = codec.kind === 'list' ? (value as unknown[]) : [];
+  return items.some(isPromise) ? Promise.all(items).then(() => keepsAll(codec, value, at)) : keepsAll(codec, value, at);
 }
 
 function keepsAll({ kind, rules = [], checks = [] }: RuledCodec, value: unknown, at: Location): unknown {
@@ -118,33 +112,19 @@ function keepsAll({ kind, rules = [], checks = [] }: RuledCodec, value: unknown,
   for (const { says } of broken) at.failRule(kind === 'scalar' ? 'value' : kind, value, says);
   if (broken.length > 0) return INVALID;
   // Items that are invalid have been reported.
-  if (kind === 'list' && at.isInvalid) return value;
-  const answers = checks.map((check): unknown => check(value as never));
-  return answers.some(isPromise)
-    ? Promise.all(answers).then(known => accepted(known, value, at))
-    : accepted(answers, value, at);
-}
-
-function accepted(answers: readonly unknown[], value: unknown, at: Location): unknown {
-  const broken = answers.filter(answer => answer !== true);
-  for (const says of broken) {
-    if (typeof says !== 'string')
-      throw new TypeError(
-        `A check of a type must return true or a text that says what is wrong, not ${describe(says)}`,
-      );
-    at.fail('rule', says);
-  }
-  return broken.length > 0 ? INVALID : value;
-}
-
-export const exactly = (value: unknown): BigNumber =>
-  BigNumber.isBigNumber(value) ? value : new BigNumber(String(value));
-
-/** Returns a number above zero if the first value is larger. */
-export function order(one: Meaning['edge'], other: Meaning['edge']): number {
-  if (one === undefined || other === undefined) return -1;
-  if (BigNumber.isBigNumber(one)) return Number(one.comparedTo(exactly(other)));
-  return one > other ? 1 : one < other ? -1 : 0;
+  if (checks.length === 0 || (kind === 'list' && at.isInvalid)) return value;
+  const asked = checks.map((check): unknown => check(value as never));
+  return after<readonly unknown[], unknown>(asked.some(isPromise) ? Promise.all(asked) : asked, answers => {
+    const reasons = answers.filter(answer => answer !== true);
+    for (const says of reasons) {
+      if (typeof says !== 'string')
+        throw new TypeError(
+          `A check of a type must return true or a text that says what is wrong, not ${describe(says)}`,
+        );
+      at.fail('rule', says);
+    }
+    return reasons.length > 0 ? INVALID : value;
+  });
 }
 
 const count: Allowed = {
@@ -152,23 +132,13 @@ const count: Allowed = {
   accepts: value => value === 0 || positiveInteger.accepts(value),
 };
 
-/** Makes a rule about the number of something. @param words for example `have at least`. */
-export const counted = (
-  keyword: string,
-  words: string,
-  unit: string,
-  isKept: (value: never, limit: number) => boolean,
-  allowed = count,
-): Row => ({
-  allowed,
-  meaning: (limit: number) => ({
-    ...{ edge: limit, says: `${words} ${limit} ${unit}${limit === 1 ? '' : 's'}` },
-    ...{ holds: value => isKept(value, limit), schema: { [keyword]: limit } },
-  }),
-});
-
-/** Makes a rule that is on or off. */
-export const switched = (meaning: Meaning): Row => ({
-  allowed: boolean,
-  meaning: (isAsked: boolean) => (isAsked ? meaning : {}),
+/** Makes a rule about the number of something: the least that its keyword begins with, or the most. */
+export const counted = (keyword: string, unit: string, numberOf: (value: never) => number, allowed = count): Row => ({
+  ...allowed,
+  meaning(limit: number) {
+    const isLeast = keyword.startsWith('min');
+    const says = `have at ${isLeast ? 'least' : 'most'} ${limit} ${unit}${limit === 1 ? '' : 's'}`;
+    const holds = (value: never): boolean => (isLeast ? numberOf(value) >= limit : numberOf(value) <= limit);
+    return { edge: new BigNumber(limit), says, holds, schema: { [keyword]: limit } };
+  },
 });

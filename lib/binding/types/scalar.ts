@@ -1,26 +1,29 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { oneOf, positiveInteger } from '../../options/check';
-import type { JsonSchema, ScalarCodec } from './codec';
-import { counted, ruledType, switched, type Kinds, type RuledType } from './rules';
+import { boolean, oneOf, positiveInteger } from '../../options/check';
+import type { ScalarCodec } from './codec';
+import { counted, ruledType, type Kinds, type RuledType } from './rules';
 
-/** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
-export interface Spelling<T> extends Omit<ScalarCodec, 'kind' | 'name'> {
+/**
+ * The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. Without
+ * `json`, JSON strings are read like other text.
+ */
+interface Spelling<T> extends Partial<ScalarCodec> {
   readonly text: (text: string) => T | undefined;
-  /** Reads a JSON value. Default: JSON strings are read like other text. */
-  readonly json?: (value: unknown) => T | undefined;
-  readonly schema: JsonSchema;
-  readonly described: string;
 }
 
-/** Makes a type of one value. @param kinds the rules that it may have, besides checks of the application. */
+/**
+ * Makes a type of one value.
+ * @param kinds the rules that it may have, besides checks of the application.
+ * @param ruled what is different under some rules.
+ */
 export function scalar<T, R extends object = object>(
   name: string,
   spelling: Spelling<T>,
   kinds = {} as Kinds<R>,
+  ruled?: (rules: R) => Partial<ScalarCodec>,
 ): RuledType<T, R> {
   const json = (value: unknown): T | undefined => (typeof value === 'string' ? spelling.text(value) : undefined);
-  const codec: ScalarCodec = { kind: 'scalar', name, json, ...spelling };
-  return ruledType(name, kinds, () => codec);
+  return ruledType(name, kinds, (_codecs, rules) => ({ json, ...spelling, ...ruled?.(rules), kind: 'scalar', name }));
 }
 
 /** Rules of `string`. */
@@ -38,14 +41,7 @@ export interface StringRules {
 }
 
 /** Counts code points, as JSON Schema does. */
-function codePoints(text: string): number {
-  let length = 0;
-  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) length++;
-  return length;
-}
-
-/** A text has at most as many code points as UTF-16 units, whose number is known. */
-const isNoLonger = (text: string, most: number): boolean => text.length <= most || codePoints(text) <= most;
+const codePoints = (text: string): number => text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '.').length;
 
 /** The address of `<input type="email">` (HTML Standard, 4.10.5.1.5), and a host name of labels (RFC 1123, 2.1). */
 const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
@@ -58,13 +54,11 @@ const formats = {
 };
 
 const stringRules: Kinds<StringRules> = {
-  minLength: counted('minLength', 'have at least', 'character', (text: string, least) => codePoints(text) >= least),
-  maxLength: counted('maxLength', 'have at most', 'character', isNoLonger),
+  minLength: counted('minLength', 'character', codePoints),
+  maxLength: counted('maxLength', 'character', codePoints),
   pattern: {
-    allowed: {
-      expects: 'a regular expression without flags but u, which JSON Schema does not have, or its text',
-      accepts: value => (value instanceof RegExp ? /^u?$/.test(value.flags) : typeof value === 'string'),
-    },
+    expects: 'a regular expression without flags but u, which JSON Schema does not have, or its text',
+    accepts: value => (value instanceof RegExp ? /^u?$/.test(value.flags) : typeof value === 'string'),
     meaning(given: RegExp | string) {
       const pattern = typeof given === 'string' ? given : given.source;
       const expression = new RegExp(pattern, 'u');
@@ -73,15 +67,10 @@ const stringRules: Kinds<StringRules> = {
     },
   },
   format: {
-    allowed: oneOf(...Object.keys(formats)),
+    ...oneOf(...Object.keys(formats)),
     meaning: (format: keyof typeof formats) => ({ ...formats[format], schema: { format } }),
   },
-  trim: switched({
-    reading: () => ({
-      text: text => text.trim(),
-      json: value => (typeof value === 'string' ? value.trim() : undefined),
-    }),
-  }),
+  trim: boolean,
 };
 
 /** Any text. Repeated values are joined, as a repeated header is (RFC 9110, section 5.3). */
@@ -92,10 +81,11 @@ export const string: RuledType<string, StringRules> = scalar(
     takesAnyText: true,
     isJoined: true,
     text: text => text,
-    json: value => (typeof value === 'string' ? value : undefined),
     schema: { type: 'string' },
   },
   stringRules,
+  ({ trim }) =>
+    trim ? { text: text => text.trim(), json: value => (typeof value === 'string' ? value.trim() : undefined) } : {},
 );
 
 /** Rules of `bool`. */
@@ -107,32 +97,28 @@ export interface BoolRules {
   checkbox?: boolean;
 }
 
-const boolRules: Kinds<BoolRules> = {
-  // Several values are read as one, in which a checkbox and the hidden field beside it are separated by commas.
-  checkbox: switched({
-    reading: ({ text = () => undefined }) => ({
-      ...{ isJoined: true, whenMissing: false },
-      text(sent) {
-        const values = sent.split(',').map(one => (one.trim().toLowerCase() === 'on' ? true : text(one)));
-        return values.includes(undefined) ? undefined : values.includes(true);
-      },
-    }),
-  }),
-};
+function readBool(text: string): boolean | undefined {
+  const word = text.trim().toLowerCase();
+  return word === 'true' || word === 'false' ? word === 'true' : undefined;
+}
+
+/** Several values are read as one, in which a checkbox and the hidden field beside it are separated by commas. */
+function readCheckbox(text: string): boolean | undefined {
+  const values = text.split(',').map(one => (one.trim().toLowerCase() === 'on' ? true : readBool(one)));
+  return values.includes(undefined) ? undefined : values.includes(true);
+}
 
 /** `true` or `false` in any case; nothing else. */
-export const bool: RuledType<boolean, BoolRules> = scalar(
+export const bool = scalar<boolean, BoolRules>(
   'bool',
   {
     described: 'true or false',
-    text(text) {
-      const word = text.trim().toLowerCase();
-      return word === 'true' || word === 'false' ? word === 'true' : undefined;
-    },
+    text: readBool,
     json: value => (typeof value === 'boolean' ? value : undefined),
     schema: { type: 'boolean' },
   },
-  boolRules,
+  { checkbox: boolean },
+  ({ checkbox }) => (checkbox ? { text: readCheckbox, isJoined: true, whenMissing: false } : {}),
 );
 
 /** An uploaded file, as multer describes it: in memory with `buffer`, on disk with `path`. */
@@ -148,30 +134,20 @@ export interface FileRules {
 
 const fileRules: Kinds<FileRules> = {
   // The length of binary data in JSON Schema.
-  maxBytes: counted(
-    'maxLength',
-    'have at most',
-    'byte',
-    ({ size }: UploadedFile, most) => size <= most,
-    positiveInteger,
-  ),
+  maxBytes: counted('maxLength', 'byte', ({ size }: UploadedFile) => size, positiveInteger),
   mediaTypes: {
-    allowed: {
-      expects: "an array of media types, for example ['image/png', 'image/*']",
-      accepts: value =>
-        Array.isArray(value) &&
-        value.length > 0 &&
-        value.every(one => typeof one === 'string' && /^[\w.+-]+\/(?:\*|[\w.+-]+)$/.test(one)),
+    expects: "an array of media types, for example ['image/png', 'image/*']",
+    accepts: value =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.every(one => typeof one === 'string' && /^[\w.+-]+\/(?:\*|[\w.+-]+)$/.test(one)),
+    meaning(types: readonly string[]) {
+      const names = new Set(types.map(one => one.toLowerCase()));
+      const isNamed = (type: string): boolean => names.has(type) || names.has(type.replace(/\/.*/, '/*'));
+      const holds = ({ mimetype }: UploadedFile): boolean => isNamed(mimetype.toLowerCase());
+      const schema = types.length === 1 ? { contentMediaType: types[0] } : {};
+      return { says: `be of the media type ${types.join(' or ')}`, holds, schema };
     },
-    meaning: (types: readonly string[]) => ({
-      says: `be of the media type ${types.join(' or ')}`,
-      holds({ mimetype }: UploadedFile) {
-        const type = mimetype.toLowerCase();
-        const kind = type.replace(/\/.*/, '/*');
-        return types.some(one => one.toLowerCase() === type || one.toLowerCase() === kind);
-      },
-      ...(types.length === 1 && { schema: { contentMediaType: types[0] } }),
-    }),
   },
 };
 

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { after, ignoreRejection, isPromise, type Awaitable } from '../../basics/awaitable';
+import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
 import { jsonInText, jsonLike, plainJson, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type IndexedItem } from '../reading/name-tree';
@@ -15,59 +15,49 @@ const UNKNOWN: Shape = { takes: new Set(), item: () => UNKNOWN, property: name =
  */
 export function schemaCodec(standard: StandardSchemaV1): SchemaCodec {
   const { vendor, jsonSchema } = standard['~standard'] as StandardSchemaV1.Props & {
-    readonly jsonSchema?: { readonly input: (options: object) => JsonSchema };
+    readonly jsonSchema?: { readonly input: (options: object) => unknown };
   };
-  let root: JsonSchema | undefined;
-  try {
-    // What JSON Schema cannot say, such as a Date of zod, is open then, and no error.
-    root = jsonSchema?.input({ target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } });
-  } catch {
-    // Nothing is known of it.
-  }
-  return { kind: 'schema', name: vendor, standard, json: root ? shapeOf(membersOf(root, root), root) : UNKNOWN };
+  // What JSON Schema cannot say, such as a Date of zod, is open then, and no error.
+  const asked = { target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } };
+  const root = recovering<unknown>(
+    () => jsonSchema?.input(asked),
+    () => undefined,
+  );
+  return { kind: 'schema', name: vendor, standard, json: shapeOf([root], root) };
 }
 
 /** Returns the members of a union, or the one node, without references; none if one of them takes anything. */
-function membersOf(node: unknown, root: JsonSchema): readonly JsonSchema[] {
-  if (typeof node !== 'object' || node === null) return [];
-  const { $ref, type, anyOf, oneOf, allOf, enum: values = 'const' in node ? [node.const] : [] } = node as JsonSchema;
-  if (typeof $ref === 'string') return membersOf(targetOf($ref, root), root);
-  if (type !== undefined) return [{ ...node, type: [type].flat() }];
+function membersOf(node: unknown, root: unknown): readonly JsonSchema[] {
+  const known = Object(node) as JsonSchema;
+  const { $ref, type, anyOf, oneOf, allOf, enum: values = 'const' in known ? [known['const']] : [] } = known;
+  if (typeof $ref === 'string') return membersOf($ref.split('/').slice(1).reduce(inside, root), root);
+  if (type !== undefined) return [{ ...known, type: [type].flat() }];
   const members = [anyOf ?? oneOf ?? allOf ?? []].flat().map(one => membersOf(one, root));
   if (members.length > 0) return allOf || members.every(one => one.length > 0) ? members.flat() : [];
-  const constants = [values].flat();
-  return constants.length > 0 ? [{ type: constants.map(one => typeof one) }] : [];
+  const types = [values].flat().map(one => typeof one);
+  return types.length > 0 ? [{ type: types }] : [];
 }
 
-/** Returns what a reference leads to (RFC 6901, section 4). */
-const targetOf = (ref: string, root: JsonSchema): unknown =>
-  ref
-    .split('/')
-    .slice(1)
-    .map(part => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((node, part) => (Object(node) as JsonSchema)[part], root);
+const inside = (node: unknown, name: PropertyKey): unknown => (Object(node) as Record<PropertyKey, unknown>)[name];
 
-/** @param nodes the members of a union: a property may be in several of them. */
-function shapeOf(nodes: readonly JsonSchema[], root: JsonSchema): Shape {
+/** @param given one node, or several: a property may be in several members of a union. */
+function shapeOf(given: readonly unknown[], root: unknown): Shape {
+  const nodes = given.flatMap(node => membersOf(node, root));
   if (nodes.length === 0) return UNKNOWN;
-  const shapeOfAll = (all: readonly unknown[]): Shape =>
-    shapeOf(
-      all.flatMap(one => membersOf(one, root)),
-      root,
-    );
   const types = nodes.flatMap(({ type }) => type);
   return {
     takes: new Set(types.map(type => (type === 'integer' ? 'number' : type))),
-    item: index =>
-      shapeOfAll(
-        nodes.map(({ prefixItems, items }) => (prefixItems as readonly unknown[] | undefined)?.[index] ?? items),
-      ),
+    item(index) {
+      const items = nodes.map(({ prefixItems, items: others }) => inside(prefixItems, index) ?? others);
+      return shapeOf(items, root);
+    },
     property(sent) {
-      const found = nodes.flatMap(({ properties = {}, additionalProperties = false }) => {
+      const found = nodes.flatMap(({ properties = {}, additionalProperties: others = false }) => {
         const own = Object.entries(properties as JsonSchema).find(([one]) => one.toLowerCase() === sent.toLowerCase());
-        return own ? [own] : additionalProperties === false ? [] : [[sent, additionalProperties] as const];
+        return own ? [own] : others === false ? [] : [[sent, others] as const];
       });
-      return found[0] && { name: found[0][0], shape: shapeOfAll(found.map(([, node]) => node)) };
+      const shapes = found.map(([, node]) => node);
+      return found[0] && { name: found[0][0], shape: shapeOf(shapes, root) };
     },
   };
 }
@@ -78,7 +68,7 @@ export const schemaFromJson = (codec: SchemaCodec, value: unknown, at: Location)
 /** Reads what was sent under a name, and below it if those are names that the schema may take. */
 export function schemaFromNames(codec: SchemaCodec, tree: NameTree, at: Location, required: boolean): unknown {
   const { values, onlyText = '' } = tree;
-  const isBelow = !tree.isLeaf && isSchemaSent(codec, tree);
+  const isBelow = isSchemaSent(codec, tree);
   if (!required && tree.isBlank) return isBelow ? undefined : blankOfSchema(codec, '');
   if (!required && !isBelow && values.length === 0) return undefined;
   const sent = isBelow || tree.isLeaf || values.length === 0 ? tree : NameTree.of(values);
@@ -113,13 +103,11 @@ export const nothingOfSchema = (codec: SchemaCodec, at: Location, detail?: strin
 
 /** Returns true if a request without the value is refused, as far as that is known without waiting. */
 export function requiresValue(codec: SchemaCodec): boolean {
-  try {
-    const result = validate(codec, undefined);
-    ignoreRejection(result);
-    return isPromise(result) || isRefused(result);
-  } catch {
-    return true;
-  }
+  const result = recovering<Result | undefined>(
+    () => validate(codec, undefined),
+    () => undefined,
+  );
+  return !result || isPromise(result) || isRefused(result);
 }
 
 type Result = StandardSchemaV1.Result<unknown>;
@@ -152,14 +140,14 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location, input: 
   if (issues.length === 0) at.fail('schema', 'The value is not valid.');
   // One more than are listed shows that the list is cut.
   for (const { message, path = [] } of issues.slice(0, at.limits.failures + 1)) {
-    let [here, inside] = [at, input];
+    let [here, holder] = [at, input];
     // An array subclass may have a `map` of its own.
     for (const part of Array.from(path, one => (typeof one === 'object' ? one.key : one))) {
       // A key may be content: that of a record can be the number of an account.
       if (at.isSecret && typeof part !== 'number') break;
-      const holder = Object(inside) as Readonly<Record<PropertyKey, unknown>>;
-      here = here.below(sentIndexes.get(holder)?.[Number(part)] ?? (typeof part === 'symbol' ? String(part) : part));
-      inside = holder[part];
+      const index = sentIndexes.get(Object(holder) as object)?.[Number(part)];
+      here = here.below(index ?? (typeof part === 'symbol' ? String(part) : part));
+      holder = inside(holder, part);
     }
     here.fail('schema', at.mayQuote ? message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
   }
@@ -184,22 +172,21 @@ function fromText(text: string, shape: Shape, at: Location): unknown {
 
 /** Converts what was sent under a name and below it. A file by itself may be a collection of one. */
 function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
-  const { values, onlyText, isLeaf } = tree;
+  const { values, isLeaf } = tree;
   const { takes } = shape;
-  const isValue = isLeaf && values.length > 0;
   if (values.includes(UNREADABLE)) return INVALID;
-  const [only] = values;
-  if (isValue && values.length === 1 && only instanceof JsonPart)
-    return jsonInText(only.text, at, (value, inside) => plainJson(inArray(shape, value), inside));
-  if (isValue && onlyText !== undefined) return fromText(onlyText, shape, at);
-  if (isValue && values.length === 1 && !takes.has('array')) return values[0];
-  if (isValue || (tree.isArray && (takes.has('array') || !takes.has('object')))) {
+  const only = isLeaf && values.length === 1 ? values[0] : undefined;
+  if (only instanceof JsonPart)
+    return jsonInText(only.text, at, (value, below) => plainJson(inArray(shape, value), below));
+  if (typeof only === 'string') return fromText(only, shape, at);
+  if (only && !takes.has('array')) return only;
+  if (isLeaf ? values.length > 0 : tree.isArray && (takes.has('array') || !takes.has('object'))) {
     const items = tree.items(at);
     return items === INVALID ? INVALID : fromItems(items, shape, at);
   }
   const entries = tree.below().map(one => {
-    const { name, shape: inner } = shape.property(one.key) ?? { name: one.key, shape: UNKNOWN };
-    return [name, fromNames(one, inner, at.below(name))] as const;
+    const { name, shape: below } = shape.property(one.key) ?? { name: one.key, shape: UNKNOWN };
+    return [name, fromNames(one, below, at.below(name))] as const;
   });
   return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
 }
@@ -209,10 +196,8 @@ const sentIndexes = new WeakMap<object, readonly number[]>();
 
 function fromItems(items: readonly IndexedItem[], shape: Shape, at: Location): unknown {
   if (at.isTooLong(items.length)) return INVALID;
+  const indexes = items.map(([index]) => index);
   const all = items.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
-  sentIndexes.set(
-    all,
-    items.map(([index]) => index),
-  );
+  sentIndexes.set(all, indexes);
   return all.includes(INVALID) ? INVALID : all;
 }

@@ -1,6 +1,7 @@
 import { arrayOf, either, fn, object, objectWith, oneOf, type Rule } from '../../options/check';
+import { withDefaults } from '../../options/merge';
 import type { AnyType } from './property-type';
-import type { JsonConverter } from './value-parser';
+import type { JsonConverter, ValueParser } from './value-parser';
 
 /** Makes the JSON name of a property from its name. */
 export type NamingPolicy = (name: string) => string;
@@ -49,24 +50,20 @@ export interface SerializerTypes<Q extends AnyType = AnyType> extends Serializer
   readonly responses?: ResponseTypes;
 }
 
-/** Results of `serializerContext()`, as far as an endpoint uses them. */
-export type GeneratedContexts = readonly {
-  /** The types that it was made for, and its own options. */
-  readonly types: SerializerTypes;
-  /** The options that count where `types` has none. */
-  readonly defaults: SerializerOptions;
-}[];
+/** Results of `serializerContext()`, as far as an endpoint uses them: the types of each, and its options. */
+export type GeneratedContexts = readonly { readonly types: SerializerTypes }[];
 
-/** Merges options over defaults. Lists are joined, those of the options first. */
-export function mergeSerializer(
-  defaults: SerializerOptions,
-  given: SerializerOptions,
-): SerializerOptions & Required<Pick<SerializerOptions, 'converters' | 'contexts'>> {
-  const propertyNamingPolicy = given.propertyNamingPolicy ?? defaults.propertyNamingPolicy;
-  const decimals = given.decimals ?? defaults.decimals;
+interface Lists extends Pick<SerializerOptions, 'converters' | 'contexts'> {
+  readonly valueParsers?: readonly ValueParser[];
+}
+
+/**
+ * Merges options over defaults. One that is `undefined` counts as absent; lists are joined, those of the options first.
+ */
+export function mergeOptions<D extends Lists, G extends Lists>(defaults: D, given: G): D & G & Required<Lists> {
   return {
-    ...(propertyNamingPolicy !== undefined && { propertyNamingPolicy }),
-    ...(decimals !== undefined && { decimals }),
+    ...withDefaults(defaults, given),
+    valueParsers: [...(given.valueParsers ?? []), ...(defaults.valueParsers ?? [])],
     converters: [...(given.converters ?? []), ...(defaults.converters ?? [])],
     contexts: [...(given.contexts ?? []), ...(defaults.contexts ?? [])],
   };
@@ -75,9 +72,9 @@ export function mergeSerializer(
 /** The types of responses by status. */
 export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
-const isConverter = (value: unknown): boolean =>
-  objectWith('', 'read', 'write').accepts(value) && (value as { type?: unknown }).type !== undefined;
-const isContext = (value: unknown): boolean => object.accepts((Object(value) as { types?: unknown }).types);
+const isConverter = (one: unknown): boolean =>
+  objectWith('', 'read', 'write').accepts(one) && (one as { type?: unknown }).type !== undefined;
+const isContext = (one: unknown): boolean => object.accepts((Object(one) as { types?: unknown }).types);
 
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),

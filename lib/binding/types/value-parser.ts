@@ -52,11 +52,11 @@ export function valueParserFor<X extends AnyType>(
  */
 export function parsableCodec(type: Parsable<unknown>, inner?: ObjectCodec): ScalarCodec {
   const name = classNameOf(type) || 'value';
-  const parse = (text: string): unknown => accepted(type.tryParse(text), `${name}.tryParse`);
+  const text = (given: string): unknown => accepted(type.tryParse(given), `${name}.tryParse`);
   const schema = { type: 'string', title: name };
   return {
-    ...{ kind: 'scalar', name, inner, schema, text: parse },
-    json: value => (typeof value === 'string' ? parse(value) : undefined),
+    ...{ kind: 'scalar', name, inner, schema, text },
+    json: value => (typeof value === 'string' ? text(value) : undefined),
     read(value, at) {
       if (typeof value === 'string') return at.failValue(value, name);
       if (inner) return readJson(inner, value, at);

@@ -1,7 +1,7 @@
-import { checkOptions, isClass, oneOf } from '../../options/check';
+import { boolean, checkOptions, isClass, oneOf } from '../../options/check';
 import type { Codec } from './codec';
 import { isOptional, type AnyType, type Codecs, type Infer, type ValueType } from './property-type';
-import { counted, ruledType, switched, type CommonRules, type Kinds, type RuledType } from './rules';
+import { counted, ruledType, type CommonRules, type Kinds, type RuledType } from './rules';
 
 /**
  * A type whose value may be missing; it is `undefined` then.
@@ -36,10 +36,15 @@ export interface ListRules {
   uniqueItems?: boolean;
 }
 
+const numberOfItems = (items: readonly unknown[]): number => items.length;
+
 const listRules: Kinds<ListRules> = {
-  minItems: counted('minItems', 'have at least', 'item', (items: unknown[], least) => items.length >= least),
-  maxItems: counted('maxItems', 'have at most', 'item', (items: unknown[], most) => items.length <= most),
-  uniqueItems: switched({ says: 'have no two equal items', holds: areUnique, schema: { uniqueItems: true } }),
+  minItems: counted('minItems', 'item', numberOfItems),
+  maxItems: counted('maxItems', 'item', numberOfItems),
+  uniqueItems: {
+    ...boolean,
+    meaning: () => ({ says: 'have no two equal items', holds: areUnique, schema: { uniqueItems: true } }),
+  },
 };
 
 /** Compares by what is written, in which members of objects have one order: that of their declaration. */

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StorageEngine } from 'multer';
 import objectHash from 'object-hash';
-import { sha256 } from '../../basics/bytes';
 import { decodedText, isCoded } from '../../body/content/decode';
 import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { readForm } from '../../body/form/read-form';
@@ -12,14 +11,8 @@ import { receive } from '../../body/receive';
 import { Holding } from '../../body/stream/holding';
 import { IN_MEMORY, type BodyBytes, type Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
-import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder, parsedParts } from './canonical';
-
-/** The options that decide how bodies are compared. */
-export interface BodyOptions {
-  readonly maxRequestBytes: number;
-  readonly sameBody: 'bytes' | 'json';
-  readonly includeFileContents: boolean;
-}
+import type { ResolvedOptions } from '../options/resolved-options';
+import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder, textParts } from './canonical';
 
 /**
  * Returns the parts of the body that take part in the cache key:
@@ -31,43 +24,42 @@ export interface BodyOptions {
 export async function bodyParts(
   req: IncomingMessage,
   res: ServerResponse,
-  { maxRequestBytes, sameBody, includeFileContents }: BodyOptions,
+  { maxRequestBytes, sameBody, includeFileContents }: ResolvedOptions,
 ): Promise<readonly unknown[]> {
   const received = await receive(req, res, maxRequestBytes);
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
   const kind = bodyKindOf(mediaType);
-  const value = sameBody === 'json' && kind === 'json' ? valueOf(received, mediaType) : undefined;
-  if (value !== undefined) return ['value', received.kind, ...typeParts(mediaType), sha256(value)];
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
-    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, kind !== 'json' && kind !== 'other')];
-    const { files } = received;
-    return files.length === 0 ? parts : [...parts, await hashOfLeftFiles(files, includeFileContents)];
+    const isForm = kind === 'multipart' || kind === 'urlencoded';
+    const files = received.files.length > 0 ? [await hashOfLeftFiles(received.files, includeFileContents)] : [];
+    return ['parsed', mediaType.type, ...textParts(canonicalValue(received.body, isForm)), ...files];
   }
   const { bytes, coding = '' } = received;
   switch (kind) {
     case 'multipart': {
-      const hash = await hashOfForm(bytes, req, includeFileContents);
       // A client chooses a new boundary for each attempt: neither media type nor bytes take part if the form tells all.
-      if (hash?.isExact) return [kind, coding, hash.text];
-      return [kind, coding, hash?.text ?? 'unreadable', ...(await bytesParts(bytes, mediaType))];
+      const hash = await hashOfForm(bytes, req, includeFileContents);
+      return [kind, coding, hash ?? (await bytesParts(bytes, mediaType))];
     }
     case 'urlencoded':
       return [kind, coding, mediaType.parameters['charset'] ?? 'utf-8', ...(await urlEncodedParts(bytes))];
     case 'json':
-    case 'other':
+    case 'other': {
+      const value = kind === 'json' && sameBody === 'json' ? valueOf(received, mediaType) : undefined;
+      if (value !== undefined) return ['value', ...typeParts(mediaType), ...textParts(value)];
       return ['bytes', coding, ...(await bytesParts(bytes, mediaType))];
+    }
   }
 }
 
-/** Returns the value of JSON as text; undefined for JSON that is compared by its bytes, or by what a parser left. */
-function valueOf(received: Exclude<Received, { kind: 'none' }>, mediaType: MediaType): string | undefined {
+/** Returns the value of JSON as text; undefined for JSON that is compared by its bytes. */
+function valueOf({ bytes, coding }: Extract<Received, { kind: 'bytes' }>, mediaType: MediaType): string | undefined {
+  const whole = bytes.size <= IN_MEMORY && !isCoded(coding) ? bytes.inMemory() : undefined;
   try {
-    if (received.kind === 'parsed') return canonicalValue(received.body);
-    const bytes = received.bytes.size <= IN_MEMORY ? received.bytes.inMemory() : undefined;
-    return bytes && !isCoded(received.coding) ? canonicalJson(decodedText(bytes, mediaType)) : undefined;
+    return whole && canonicalJson(decodedText(whole, mediaType));
   } catch {
     return undefined;
   }
@@ -110,11 +102,11 @@ const INEXACT = /[\ufffd\p{Surrogate}]/u;
 
 /**
  * Measures a form for the key. Files of JSON are read as fields: generated clients send objects as such files.
- * @returns undefined for a form that cannot be read, or has more than 100,000 parts, a name of more than 1,000
- * characters or a field of more than 10 MiB. It is not refused here: a later parser may accept it.
+ * @returns undefined for a form that only its bytes tell from others, cannot be read, or has more than 100,000 parts, a
+ * name of more than 1,000 characters or a field of more than 10 MiB. It is not refused: a later parser may accept it.
  * @throws a 503 problem when the process cannot hold its fields.
  */
-async function hashOfForm(bytes: BodyBytes, req: IncomingMessage, withContents: boolean) {
+async function hashOfForm(bytes: BodyBytes, req: IncomingMessage, withContents: boolean): Promise<string | undefined> {
   const holding = new Holding();
   try {
     const form = await readForm(bytes.pieces(), req, {
@@ -132,7 +124,7 @@ async function hashOfForm(bytes: BodyBytes, req: IncomingMessage, withContents: 
     // A handler can tell a file from a field.
     const pairs = form.fields.map(([name, value, , file = '']) => [name, `${file}=${value}`] as const);
     const [fields, files] = [inNameOrder(pairs).flat(), fileParts(form.files)];
-    return { text: hashOf(fields, files), isExact: ![...fields, ...files].some(text => INEXACT.test(text)) };
+    return [...fields, ...files].some(text => INEXACT.test(text)) ? undefined : hashOf(fields, files);
   } catch (error) {
     if (!Problem.is(error) || error.status >= 500) throw error;
     return undefined;

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import { headerLines } from '../../http/express';
 import { sha256 } from '../../basics/bytes';
-import { bodyParts, type BodyOptions } from './body-parts';
-import { identifyCaller, type Caller, type CallerOptions } from './caller';
+import type { ResolvedOptions } from '../options/resolved-options';
+import { bodyParts } from './body-parts';
+import { identifyCaller, type Caller } from './caller';
 import { pairsInOrder } from './canonical';
 
 /** Tells a request apart from all others. */
@@ -13,15 +14,6 @@ interface Identity {
   /** Tells requests under one cache key apart; constant unless `whenKeyReused` is `'reject'`. */
   readonly fingerprint: string;
   readonly caller: Caller;
-}
-
-/** The options that decide what takes part in the cache key. */
-interface IdentityOptions extends CallerOptions, BodyOptions {
-  /** In lower case and in order: two processes may name them otherwise. */
-  readonly additionalHeaders: readonly string[];
-  readonly ignoreHost: boolean;
-  readonly ignoreRequestBody: boolean;
-  readonly whenKeyReused: 'run' | 'reject';
 }
 
 /**
@@ -37,7 +29,7 @@ export async function identify(
   req: IncomingMessage,
   res: ServerResponse,
   key: string,
-  options: IdentityOptions,
+  options: ResolvedOptions,
 ): Promise<Identity> {
   const caller = identifyCaller(req, options);
   const owner = [caller.scope ?? null, ...originOf(req, options), key];
@@ -70,7 +62,7 @@ export function canonicalHost(host: string, scheme: string): string {
 }
 
 /** Returns scheme, host and port as the client used them; behind a proxy, as far as Express's `trust proxy` allows. */
-function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readonly [scheme: string, host: string] {
+function originOf(req: IncomingMessage, { ignoreHost }: ResolvedOptions): readonly [scheme: string, host: string] {
   if (ignoreHost) return NO_ORIGIN;
   const { protocol = 'http', app } = req as Partial<Request>;
   const forwarded = headerLines('x-forwarded-host', req)?.[0]?.split(',', 1)[0]?.trim();

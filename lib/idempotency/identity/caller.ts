@@ -3,18 +3,8 @@ import type { Request } from 'express';
 import { bytesOfView } from '../../basics/bytes';
 import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { warnOnce } from '../../warnings/warn-once';
+import type { ResolvedOptions } from '../options/resolved-options';
 import { credentialsOf, watchForSession, warnOfAnonymous } from './credentials';
-
-/** The `claims` of an application: they return the caller of a request, or nothing. */
-export type CallersOn = (req: Request) => unknown;
-
-/** The options that tell callers apart. */
-export interface CallerOptions {
-  /** The `scope` option of the application. */
-  readonly scope: ((req: Request, defaultScope: string | undefined) => string | undefined) | undefined;
-  /** Undefined: `req.auth` and `req.user`. */
-  readonly callersOn: CallersOn | undefined;
-}
 
 /** The sender of a request. */
 export interface Caller {
@@ -24,7 +14,7 @@ export interface Caller {
    * Returns true, and emits a process warning, when the request has a caller now that it did not have: authentication
    * or the session comes after `idempotency()`.
    */
-  hasAppeared(): boolean;
+  readonly hasAppeared: () => boolean;
 }
 
 /**
@@ -45,7 +35,10 @@ export interface Caller {
  * With the application's `claims`, their caller takes the place of `req.auth` and `req.user`.
  * @throws Error when the caller cannot be told apart from others, or `scope` returns neither text nor undefined.
  */
-export function identifyCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions): Caller {
+export function identifyCaller(
+  req: IncomingMessage,
+  { scope, callersOn }: Pick<ResolvedOptions, 'scope' | 'callersOn'>,
+): Caller {
   const newSession = watchForSession(req);
   const callersNow = (): string | undefined => orUnreadable(() => textOfCallers(req, callersOn) ?? newSession());
   const callers = callersNow();
@@ -122,13 +115,11 @@ function scopeText(own: unknown): string | undefined {
 class Unreadable {
   constructor(readonly error: unknown) {}
 
-  [Symbol.toPrimitive](): never {
+  readonly toJSON = (): never => {
     throw this.error;
-  }
+  };
 
-  toJSON(): never {
-    throw this.error;
-  }
+  readonly [Symbol.toPrimitive] = this.toJSON;
 }
 
 function orUnreadable(make: () => string | undefined): string | undefined {
@@ -150,19 +141,15 @@ const REALMS = [
  * same callers only; undefined when there is no caller.
  * @throws Error when a caller cannot be told apart from others.
  */
-function textOfCallers(req: IncomingMessage, callersOn: CallersOn | undefined): string | undefined {
-  const present: [place: string, parts: readonly Part[]][] = [];
-  const add = (place: string, caller: unknown): void => {
-    const parts = callerParts(caller, place);
-    if (parts.length > 0) present.push([place, parts]);
-  };
-  if (callersOn) add('the caller of `claims`', callersOn(req as Request));
-  else {
-    const { auth, user } = req as { auth?: unknown; user?: unknown };
-    // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
-    add('req.auth', authOf(req) ?? (typeof auth === 'function' ? undefined : auth));
-    add('req.user', user);
-  }
+function textOfCallers(req: IncomingMessage, callersOn: ResolvedOptions['callersOn']): string | undefined {
+  const { auth, user } = req as { auth?: unknown; user?: unknown };
+  const callers = callersOn
+    ? { 'the caller of `claims`': callersOn(req as Request) }
+    : // Of a token without a payload, the token itself: it is someone's, although it does not say whose.
+      { 'req.auth': authOf(req) ?? (typeof auth === 'function' ? undefined : auth), 'req.user': user };
+  const present = Object.entries(callers)
+    .map(([place, caller]) => [place, callerParts(caller, place)] as const)
+    .filter(([, parts]) => parts.length > 0);
   return present.length > 0 ? JSON.stringify(present) : undefined;
 }
 

@@ -41,45 +41,67 @@ export function pairsInOrder(text: string): readonly string[] | undefined {
   return inNameOrder(named).map(([, pair]) => pair);
 }
 
-/** Values and levels of JSON that is compared by value: to read and to sort it blocks the process. */
-const MOST_VALUES = 50_000;
-const MOST_LEVELS = 100;
+/** What is compared of a value, and what has been met in it. */
+interface Walk {
+  readonly mostValues: number;
+  readonly mostLevels: number;
+  values: number;
+  members: number;
+}
 
 /**
  * Returns the one text of all JSON texts with this value: members in the order of their names, numbers as their
  * significant digits and an exponent.
- * @throws Error if only the bytes tell what the text says: it is no JSON, is beyond the limits, or has an object with
- * two members of one name, of which each parser chooses one.
+ * @throws Error if only the bytes tell what the text says: it is no JSON, has more than 50,000 values or 100 levels (to
+ * read and to sort them blocks the process), or has an object with two members of one name, of which each parser
+ * chooses one.
  */
 export function canonicalJson(text: string): string {
-  const seen = { values: 1, members: 0 };
-  const canonical = canonicalOf(parseExactly(text), seen);
+  const walk: Walk = { mostValues: 50_000, mostLevels: 100, values: 1, members: 0 };
+  const canonical = canonicalOf(parseExactly(text), walk);
   // Outside of strings, each member of an object has a colon.
   const colons = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '').split(':').length - 1;
-  if (seen.members !== colons) throw new SyntaxError('Two members of one name');
+  if (walk.members !== colons) throw new SyntaxError('Two members of one name');
   return canonical;
 }
 
-/** Returns the same of what a parser has made of JSON. @throws Error if it is beyond the limits, or no JSON. */
-export const canonicalValue = (value: unknown): string => canonicalOf(value, { values: 1, members: 0 });
+/**
+ * Returns the same of what a parser has left in `req.body`.
+ * @param isForm true if the names of the body are those of a form, of which some belong together.
+ * @throws Error for a value that JSON does not know, since its hidden parts could differ; Problem with status 413 for
+ * one that is nested too deeply: each level takes some of the stack.
+ */
+export function canonicalValue(value: unknown, isForm = false): string {
+  const walk: Walk = { mostValues: Infinity, mostLevels: 1_000, values: 1, members: 0 };
+  return canonicalOf(value, walk, isForm ? inNameOrder : sorted);
+}
 
-function canonicalOf(value: unknown, seen: { values: number; members: number }, level = 0): string {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value);
-  if (typeof value === 'number' || isExactNumber(value)) return canonicalNumber(String(value));
-  if (level === MOST_LEVELS) throw new RangeError('Too many levels');
+type Entries = readonly (readonly [name: string, value: unknown])[];
+
+const sorted = (entries: Entries): Entries => [...entries].sort(([a], [b]) => inOrder(a, b));
+
+/** @param order the order of the members; below, it is that of their names. */
+function canonicalOf(value: unknown, walk: Walk, order = sorted, level = 0): string {
+  // With its length, since a text may contain anything.
+  if (typeof value === 'string') return `${value.length}"${value}`;
+  if (Number.isFinite(value) || isExactNumber(value)) return canonicalNumber(String(value));
+  if (value === undefined || value === null || typeof value === 'boolean' || typeof value === 'number')
+    return String(value);
+  // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967295]=x`.
   const entries = Object.entries(checked(value));
-  seen.values += Array.isArray(value) ? value.length : entries.length;
-  if (seen.values > MOST_VALUES) throw new RangeError('Too many values');
-  if (Array.isArray(value)) {
-    // Other properties than its items, and holes, are not JSON.
-    if (entries.length !== value.length) throw new TypeError('No list of JSON');
-    return `[${Array.from(value, one => canonicalOf(one, seen, level + 1)).join()}]`;
-  }
-  seen.members += entries.length;
-  const members = entries
-    .sort(([a], [b]) => inOrder(a, b))
-    .map(([name, one]) => `${JSON.stringify(name)}:${canonicalOf(one, seen, level + 1)}`);
-  return `{${members.join()}}`;
+  walk.values += entries.length;
+  if (walk.values > walk.mostValues) throw new RangeError('Too many values');
+  if (level === walk.mostLevels)
+    throw new Problem(
+      'body-too-large',
+      `The request body has objects or lists nested more than ${walk.mostLevels} levels deep. Nest it less deeply.`,
+    );
+  const isList = Array.isArray(value);
+  if (!isList) walk.members += entries.length;
+  const members = (isList ? entries : order(entries)).map(
+    ([name, one]) => `${name.length}"${name}:${canonicalOf(one, walk, sorted, level + 1)}`,
+  );
+  return isList ? `[${members.join()}]` : `{${members.join()}}`;
 }
 
 /** A number of JSON. A longer exponent could not be added to exactly. */
@@ -96,45 +118,12 @@ function canonicalNumber(text: string): string {
   return end === 0 ? '0' : `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
 }
 
-/** Levels of what a parser has left. JSON may have hundreds of thousands, and each takes some of the stack. */
-const MOST_PARSED_LEVELS = 1_000;
-
-/** Characters of a body that takes part as text: to hash it apart takes 5 µs. */
+/** Characters of a text that takes part as it is: to hash it apart takes 5 µs. */
 const SHORT = 4_096;
 
-/**
- * Returns what a parser has left in `req.body`, which may be what JSON knows: equal for equal values only.
- * @param isForm true if the names of the body are those of a form, which may come in any order.
- * @throws Error for a value of any other kind, since its hidden parts could differ; Problem with status 413 for one
- * that is nested too deeply.
- */
-export function parsedParts(body: unknown, isForm = false): readonly [kind: string, text: string] {
-  const pieces: string[] = [];
-  writeParsed(body, isForm, 0, pieces);
-  const text = pieces.join('');
-  // As UTF-16: in UTF-8, all halves of surrogate pairs would be the same character.
-  return text.length <= SHORT ? ['json', text] : ['digest', createHash('sha256').update(text, 'utf16le').digest('hex')];
-}
-
-function writeParsed(value: unknown, isForm: boolean, level: number, pieces: string[]): void {
-  if (level > MOST_PARSED_LEVELS)
-    throw new Problem(
-      'body-too-large',
-      `The request body has objects or lists nested more than ${MOST_PARSED_LEVELS} levels deep. Nest it less deeply.`,
-    );
-  if (typeof value === 'string') pieces.push(`s${value.length}:${value}`);
-  else if (typeof value === 'number') pieces.push(`n${Object.is(value, -0) ? '-0' : value};`);
-  else if (typeof value === 'boolean' || value === null || value === undefined) pieces.push(`${value};`);
-  else {
-    // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967295]=x`.
-    const entries = Object.entries(checked(value));
-    pieces.push(`${Array.isArray(value) ? 'a' : 'o'}${entries.length};`);
-    for (const [name, one] of isForm && !Array.isArray(value) ? inNameOrder(entries) : entries) {
-      pieces.push(`s${name.length}:${name}`);
-      writeParsed(one, false, level + 1, pieces);
-    }
-  }
-}
+/** Returns a text that takes part, or its hash: as UTF-16, since UTF-8 has one character for all halves of pairs. */
+export const textParts = (text: string): readonly [kind: string, text: string] =>
+  text.length <= SHORT ? ['text', text] : ['digest', createHash('sha256').update(text, 'utf16le').digest('hex')];
 
 /** @throws Error for any other value than an array, or an object without a class. */
 function checked(value: unknown): Readonly<Record<string, unknown>> {

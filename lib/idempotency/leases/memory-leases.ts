@@ -5,14 +5,8 @@ import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
 import { RecordLeases, type Decision, type HeldRun, type LeaseStore } from './lease-store';
 import { localRun } from './local-runs';
-import { isAskedFor, pageOf, type RunPage, type RunQuery, type RunRecord } from './runs';
+import { PageInAnyOrder, type RunPage, type RunQuery, type RunRecord } from './runs';
 import { Watchers } from './waiting';
-
-/** Its times are those of the monotonic clock: changes of the wall clock do not end leases. */
-interface Lease extends HeldRun {
-  /** The place in a list: a number that grows with each run. */
-  readonly order: number;
-}
 
 /** Keys that each new key is the occasion to look at; expired ones among them are forgotten. */
 const LOOKED_AT = 4;
@@ -44,10 +38,10 @@ export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
 }
 
 class MemoryLeases extends RecordLeases implements LeaseStore {
-  private readonly leases = new Map<string, Lease>();
+  /** The times of a run are those of the monotonic clock: changes of the wall clock do not end leases. */
+  private readonly leases = new Map<string, HeldRun>();
   private readonly watchers = new Watchers();
   private readonly hashSalt = randomUUID();
-  private runs = 0;
   /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
   private round = this.leases.entries();
 
@@ -64,46 +58,36 @@ class MemoryLeases extends RecordLeases implements LeaseStore {
   }
 
   async list(query: RunQuery): Promise<RunPage> {
-    const before = query.after === undefined ? Infinity : Number(query.after);
-    const found: RunRecord[] = [];
-    let last = 0;
+    const page = new PageInAnyOrder(query);
+    // From the newest on, about: once a page is full, older runs are passed over.
     for (const [index, key] of [...this.leases.keys()].reverse().entries()) {
-      // A million of them must not hold up the process.
-      if (index % LISTED_AT_ONCE === 0) await nextTurn();
-      const lease = this.live(key);
-      if (!lease || lease.order >= before) continue;
-      const run = recordOf(key, lease);
-      if (!isAskedFor(query, run, lease.about)) continue;
-      if (found.push(run) > query.limit) break;
-      last = lease.order;
+      const lease = this.leases.get(key);
+      if (lease?.about && lease.about.created >= page.oldest && this.isLive(key, lease))
+        page.add(recordOf(key, lease), lease.about);
+      if (index % LISTED_AT_ONCE < LISTED_AT_ONCE - 1) continue;
+      page.sort();
+      await nextTurn();
     }
-    return pageOf(found, query.limit, () => String(last));
+    return page.sort();
   }
 
   get(key: string): Promise<RunRecord | undefined> {
-    const lease = this.live(key);
-    return Promise.resolve(lease && recordOf(key, lease));
-  }
-
-  private live(key: string): Lease | undefined {
     const lease = this.leases.get(key);
-    return lease && this.isLive(key, lease) ? lease : undefined;
+    return Promise.resolve(lease && this.isLive(key, lease) ? recordOf(key, lease) : undefined);
   }
 
   /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
-  private isLive(key: string, { token, isDone, expires }: Lease): boolean {
+  private isLive(key: string, { token, isDone, expires }: HeldRun): boolean {
     return expires > performance.now() || (!isDone && localRun(key, this)?.token === token);
   }
 
   /** @throws Error for a new key when there are too many. */
   protected step<T>(key: string, decide: Decision<T>): T {
     const found = this.leases.get(key);
-    const run = found && this.isLive(key, found) ? found : undefined;
-    return decide(run, performance.now(), next => {
-      // A key that has expired gets a new place: the newest are the last of the map.
-      if (found && (!run || !next)) this.leases.delete(key);
+    return decide(found && this.isLive(key, found) ? found : undefined, performance.now(), next => {
       if (!found && next && !next.isDone) this.makeRoom();
-      if (next) this.leases.set(key, { ...next, order: run?.order ?? ++this.runs });
+      if (next) this.leases.set(key, next);
+      else this.leases.delete(key);
       if (!next || next.isDone) this.watchers.notify(key);
     });
   }
@@ -113,12 +97,8 @@ class MemoryLeases extends RecordLeases implements LeaseStore {
     const { leases, maxKeys } = this;
     for (let left = leases.size < maxKeys ? LOOKED_AT : LOOKED_AT_IF_FULL; left > 0; left--) {
       const next = this.round.next();
-      if (next.done) {
-        this.round = leases.entries();
-        break;
-      }
-      const [key, lease] = next.value;
-      if (!this.isLive(key, lease)) leases.delete(key);
+      if (next.done) this.round = leases.entries();
+      else if (!this.isLive(...next.value)) leases.delete(next.value[0]);
     }
     if (leases.size >= maxKeys)
       throw new Error(
@@ -135,7 +115,7 @@ class MemoryLeases extends RecordLeases implements LeaseStore {
   }
 }
 
-function recordOf(cacheKey: string, { token, isDone, expires, status, about }: Lease): RunRecord {
+function recordOf(cacheKey: string, { token, isDone, expires, status, about }: HeldRun): RunRecord {
   const ends = Math.round(performance.timeOrigin + expires);
   const { method = '', path = '', created = 0 } = about ?? {};
   const state = isDone ? 'done' : 'running';

@@ -90,35 +90,57 @@ export interface RunPage {
   readonly after?: string;
 }
 
-/** Returns whether a query asks for a run. @param about its hashes, which are read only if they are asked for. */
-export function isAskedFor(
-  { state, path, keyHash, callerHash }: RunQuery,
-  run: Pick<RunRecord, 'state' | 'path'>,
-  about?: Pick<RunFacts, 'keyHash' | 'callerHash'>,
-): boolean {
-  return (
-    (state === undefined || run.state === state) &&
-    (path === undefined || run.path === path || run.path.startsWith(`${path}/`)) &&
-    (keyHash === undefined || about?.keyHash === keyHash) &&
-    (callerHash === undefined || about?.callerHash === callerHash)
-  );
-}
+/** Where a page begins: behind the run that was created then, under this key. */
+type Mark = Pick<RunRecord, 'created' | 'cacheKey'>;
 
-/** Where a page begins in a list that is ordered by time and key: behind this run. */
-export const markOf = ({ created, cacheKey }: Pick<RunRecord, 'created' | 'cacheKey'>): string =>
-  `${created}.${cacheKey}`;
-
-/** @returns the time and the key of a mark; undefined for the first page. @throws TypeError for another text. */
-export function readMark(after: string | undefined): [created: number, cacheKey: string] | undefined {
+/** @returns the mark in the `after` of a query; undefined for the first page. @throws TypeError for another text. */
+export function markIn({ after }: RunQuery): Mark | undefined {
   if (after === undefined) return undefined;
   const [, created, cacheKey = ''] = /^(\d+)\.(.*)$/s.exec(after) ?? [];
   if (created === undefined) throw new TypeError('keys.list: `after` must be what an earlier answer has returned');
-  return [Number(created), cacheKey];
+  return { created: Number(created), cacheKey };
 }
 
 /** Makes a page of one more run than it may have, which says that there are others. */
-export function pageOf(runs: readonly RunRecord[], limit: number, mark = markOf): RunPage {
+export function pageOf(runs: readonly RunRecord[], limit: number): RunPage {
   const items = runs.slice(0, limit);
   const last = items.at(-1);
-  return last && runs.length > limit ? { items, after: mark(last) } : { items };
+  return last && runs.length > limit ? { items, after: `${last.created}.${last.cacheKey}` } : { items };
+}
+
+const newestFirst = (one: Mark, other: Mark): number =>
+  other.created - one.created || (one.cacheKey < other.cacheKey ? 1 : -1);
+
+/** Makes a page of runs that come in any order, some at a time, and maybe twice. */
+export class PageInAnyOrder {
+  private newest = new Map<string, RunRecord>();
+  private readonly mark: Mark | undefined;
+  /** When the oldest of a full page was created: older ones are on a later page. */
+  oldest = 0;
+
+  constructor(private readonly query: RunQuery) {
+    this.mark = markIn(query);
+  }
+
+  /** @param about the hashes of the run, which are read only if they are asked for. */
+  add(run: RunRecord, about: Pick<RunFacts, 'keyHash' | 'callerHash'>): void {
+    const { state, path, keyHash, callerHash } = this.query;
+    if (
+      run.created >= this.oldest &&
+      (state === undefined || run.state === state) &&
+      (path === undefined || run.path === path || run.path.startsWith(`${path}/`)) &&
+      (keyHash === undefined || about.keyHash === keyHash) &&
+      (callerHash === undefined || about.callerHash === callerHash) &&
+      (!this.mark || newestFirst(run, this.mark) > 0)
+    )
+      this.newest.set(run.cacheKey, run);
+  }
+
+  /** Forgets what is on a later page; called after some were added. */
+  sort(): RunPage {
+    const runs = [...this.newest.values()].sort(newestFirst).slice(0, this.query.limit + 1);
+    this.newest = new Map(runs.map(run => [run.cacheKey, run]));
+    this.oldest = runs[this.query.limit]?.created ?? 0;
+    return pageOf(runs, this.query.limit);
+  }
 }

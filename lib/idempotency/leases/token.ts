@@ -10,7 +10,7 @@ export interface RunId {
   /** The holder of the lease. */
   readonly token: string;
   /** Absent for what is not a request. */
-  readonly facts?: RequestFacts;
+  readonly facts?: RequestFacts | undefined;
 }
 
 /** Node's own function, also where a test suite replaces it by one that returns the same text each time. */
@@ -22,18 +22,6 @@ const uuid = randomUUID;
  */
 export function newToken(fingerprint: string): string {
   return `${fingerprint}.${uuid()}`;
-}
-
-const TOKEN = /^[^.]+\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-
-/** What to do about a lease that bindonce has not written. */
-export const REMEDY =
-  'Another program has written to it, or it is damaged. Until it is removed, no request with this key is answered; ' +
-  'remove it only if the request did not run, or may run again.';
-
-/** Returns false for text that {@link newToken} does not make. */
-export function isToken(text: string): boolean {
-  return TOKEN.test(text);
 }
 
 /** Reads the fingerprint of the request that the token was made for. */

@@ -89,21 +89,12 @@ class Waiters {
 export class Watchers {
   private readonly byKey = new Map<string, Set<() => void>>();
 
-  has(key: string): boolean {
-    return this.byKey.has(key);
-  }
-
-  /** @returns a function that ends this watch, and no other of the same function. */
-  add(key: string, onChange: () => void): () => void {
+  /** @returns a function that ends this watch, and tells whether it was the last of its key. */
+  add(key: string, onChange: () => void): () => boolean {
     const watchers = this.byKey.get(key) ?? new Set();
-    const watcher = (): void => {
-      onChange();
-    };
+    const watcher = onChange.bind(undefined);
     this.byKey.set(key, watchers.add(watcher));
-    return () => {
-      watchers.delete(watcher);
-      if (watchers.size === 0 && this.byKey.get(key) === watchers) this.byKey.delete(key);
-    };
+    return () => watchers.delete(watcher) && watchers.size === 0 && this.byKey.delete(key);
   }
 
   notify(key: string): void {

@@ -1,5 +1,7 @@
 import { checkOptions, describe, type Rule } from '../../options/check';
+import type { Acquisition } from '../leases/lease-store';
 import { saltedHash, type RunRecord } from '../leases/runs';
+import { newToken, PURGE } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { callStore } from '../store-calls/store-call';
@@ -38,9 +40,20 @@ export interface Keys {
    * @param options `response: true` to read its response, too.
    */
   get(cacheKey: string, options?: { readonly response?: boolean }): Promise<KeyRecord | undefined>;
-  /** {@link IdempotencyMiddleware.purge} */
+  /**
+   * Removes what is kept of a run, the response and its record: the next request with this `req.idempotency.cacheKey`
+   * runs the handler. A request that is running is left alone.
+   * @returns whether a run was recorded.
+   * @throws TypeError for a key that is not text; an Error whose `code` is `'store-unavailable'` if the store fails, or
+   * does not answer within `storeTimeout`.
+   */
   purge(cacheKey: string): Promise<boolean>;
-  /** {@link IdempotencyMiddleware.resolve} */
+  /**
+   * Says of a run whose process has died without a record (`whenOwnerDies: 'refuse'`) whether it `'ran'`: then its
+   * duplicates get 409 `response-unavailable` for `cacheDuration`; or `'did-not-run'`: then the next attempt runs.
+   * @returns whether there was such a run.
+   * @throws TypeError for a key that is not text, or another outcome; else as `purge` does.
+   */
   resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean>;
 }
 
@@ -58,44 +71,63 @@ const rules: Readonly<Record<keyof KeysQuery, Rule>> = {
 /** Milliseconds: a list may look at all keys of a store. */
 const LONGEST_LIST = 30_000;
 
-export class StoreKeys implements Keys {
-  constructor(
-    private readonly options: ResolvedOptions,
-    private readonly stores: TimedStores,
-  ) {}
+/** Makes the `keys` of a middleware. */
+export function keysIn(options: ResolvedOptions, stores: TimedStores): Keys {
+  const { leases, storeTimeout } = options;
 
-  async list(query: KeysQuery = {}): ReturnType<Keys['list']> {
-    const { state, key, caller, path, after, limit = 100 } = query;
-    checkOptions('keys.list', query, rules);
-    const { leases, storeTimeout } = this.options;
-    const salt = key === undefined && caller === undefined ? '' : await this.stores.saltOfStore();
-    if (!leases.list || salt === undefined)
-      throw new Error('keys.list: the lease store has no list(). Look a run up by its cacheKey.');
-    const hashed = (text: string | undefined): string | undefined => text && saltedHash(text, salt);
-    const asked = { state, path, after, limit, keyHash: hashed(key), callerHash: hashed(caller) };
-    const list = leases.list.bind(leases, asked);
-    const page = await callStore('list() of the lease store', list, Math.max(LONGEST_LIST, storeTimeout));
-    return { ...page, items: page.items.map(withoutToken) };
+  /** Returns what is known of a key: an attempt to acquire its lease tells, and leaves it as it was. */
+  async function look(caller: string, cacheKey: string): Promise<Acquisition> {
+    requireText(`idempotency: ${caller}()`, cacheKey);
+    const own = { cacheKey, token: newToken(PURGE) };
+    const found = await stores.acquire(own, storeTimeout);
+    if (found.kind === 'acquired') await stores.release(own);
+    return found;
   }
 
-  async get(cacheKey: string, options: { readonly response?: boolean } = {}): Promise<KeyRecord | undefined> {
-    const { leases, storeTimeout } = this.options;
-    if (typeof cacheKey !== 'string')
-      throw new TypeError(`keys.get needs the text of req.idempotency.cacheKey, not ${describe(cacheKey)}`);
-    if (!leases.get) throw new Error('keys.get: the lease store has no get().');
-    const run = await callStore('get() of the lease store', leases.get.bind(leases, cacheKey), storeTimeout);
-    if (!run) return undefined;
-    const response = options.response && run.state === 'done' ? await this.stores.read(run) : undefined;
-    return { ...withoutToken(run), ...(response && { response }) };
-  }
+  return {
+    async list(query = {}) {
+      const { state, key, caller, path, after, limit = 100 } = query;
+      checkOptions('keys.list', query, rules);
+      const salt = key === undefined && caller === undefined ? '' : await stores.saltOfStore();
+      if (!leases.list || salt === undefined)
+        throw new Error('keys.list: the lease store has no list(). Look a run up by its cacheKey.');
+      const hashed = (text: string | undefined): string | undefined => text && saltedHash(text, salt);
+      const asked = { state, path, after, limit, keyHash: hashed(key), callerHash: hashed(caller) };
+      const list = leases.list.bind(leases, asked);
+      const page = await callStore('list() of the lease store', list, Math.max(LONGEST_LIST, storeTimeout));
+      return { ...page, items: page.items.map(withoutToken) };
+    },
 
-  purge(cacheKey: string): Promise<boolean> {
-    return this.stores.purge(cacheKey);
-  }
+    async get(cacheKey, { response: isAskedFor = false } = {}) {
+      requireText('keys.get', cacheKey);
+      if (!leases.get) throw new Error('keys.get: the lease store has no get().');
+      const run = await callStore('get() of the lease store', leases.get.bind(leases, cacheKey), storeTimeout);
+      if (!run) return undefined;
+      const response = isAskedFor && run.state === 'done' ? await stores.read(run) : undefined;
+      return { ...withoutToken(run), ...(response && { response }) };
+    },
 
-  resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean> {
-    return this.stores.resolve(cacheKey, outcome);
-  }
+    async purge(cacheKey) {
+      const found = await look('purge', cacheKey);
+      if (found.kind !== 'done') return false;
+      const run = { cacheKey, token: found.token };
+      await stores.release(run);
+      await stores.remove(run);
+      return true;
+    },
+
+    async resolve(cacheKey, outcome) {
+      if (!['ran', 'did-not-run'].includes(outcome))
+        throw new TypeError(`idempotency: resolve() needs 'ran' or 'did-not-run', not ${describe(outcome)}`);
+      const found = await look('resolve', cacheKey);
+      return found.kind === 'unknown' && stores.settle({ cacheKey, token: found.token }, outcome);
+    },
+  };
+}
+
+function requireText(caller: string, cacheKey: unknown): void {
+  if (typeof cacheKey === 'string') return;
+  throw new TypeError(`${caller} needs the text of req.idempotency.cacheKey, not ${describe(cacheKey)}`);
 }
 
 /** The token is the store's own business. */

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import type { Request } from 'express';
 import { oneInProcess } from '../../basics/process';
 import { checkOptions } from '../../options/check';
 import { withDefaults } from '../../options/merge';
@@ -12,36 +13,41 @@ import {
   isMapLike,
   namespaceOf,
   refuseIgnoredAddress,
+  responsesIn,
   type KeyvLike,
 } from '../stores/keyv-like';
 import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../stores/memory-responses';
 import { redisLeasesFor } from '../stores/redis/leases';
-import { responsesIn, type ResponseStore } from '../stores/responses';
-import type { Store } from '../stores/store';
-import type { CallerOptions, CallersOn } from '../identity/caller';
+import type { ResponseStore, Store } from '../stores/store';
 import { idempotencyRules, type IdempotencyOptions } from './options';
 import { telemetryOf, type Telemetry } from './telemetry';
+
+/** The `claims` of an application: they return the caller of a request, or nothing. */
+export type CallersOn = (req: Request) => unknown;
 
 /** The options without a default. */
 type Optional = Extract<
   keyof IdempotencyOptions,
-  `swagger${string}` | 'keyPattern' | 'methods' | 'shouldCache' | 'onEvent'
+  `swagger${string}` | 'scope' | 'keyPattern' | 'methods' | 'shouldCache' | 'onEvent'
 >;
 
 /** The options after checking, with their defaults; one that has none may be undefined. */
-export type ResolvedOptions = Required<Omit<IdempotencyOptions, 'store' | 'scope' | 'telemetry' | Optional>> &
-  Pick<IdempotencyOptions, Optional> &
-  CallerOptions & {
+export type ResolvedOptions = Required<Omit<IdempotencyOptions, 'store' | 'telemetry' | Optional>> &
+  Pick<IdempotencyOptions, Optional> & {
+    /** Undefined: `req.auth` and `req.user`. */
+    readonly callersOn: CallersOn | undefined;
     readonly responses: ResponseStore;
     /** The store of both, unless the leases are another's; undefined for a Keyv. */
     readonly both: Store | undefined;
     readonly telemetry: Telemetry | undefined;
+    /** The value of each option, by the name that the application knows: two guards are compared by them. */
+    readonly given: Readonly<Record<string, unknown>>;
   };
 
-/** Returns the value of each option, that of an absent one, too: two guards are compared by them. */
+/** Returns the value of each option, that of an absent one, too. */
 function valuesOf(
   options: IdempotencyOptions,
-): Omit<ResolvedOptions, 'responses' | 'both'> & Pick<IdempotencyOptions, 'store'> {
+): Omit<ResolvedOptions, 'responses' | 'both' | 'given' | 'callersOn'> & Pick<IdempotencyOptions, 'store'> {
   const names = Object.keys(idempotencyRules) as (keyof IdempotencyOptions)[];
   const values = names.map(name => [name, options[name] ?? idempotencyRules[name].byDefault]);
   return Object.fromEntries(values) as ReturnType<typeof valuesOf>;
@@ -132,6 +138,7 @@ export function resolveOptions(options: IdempotencyOptions, callersOn?: CallersO
     responses,
     callersOn,
     telemetry: telemetryOf(options.telemetry ?? false),
+    given: { ...valuesOf(options), 'binding.claims of configure()': callersOn },
   };
 }
 

@@ -1,24 +1,22 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Awaitable } from '../../basics/awaitable';
 import { Problem } from '../../problems/problem';
-import type { Attempt, Exchange } from '../exchange/exchange';
+import type { Exchange } from './exchange';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { TIMED_OUT, withinTime } from '../store-calls/store-call';
 import type { TransactionAdapter } from '../stores/transactions';
-import { beginDraft, type Unfit } from './draft';
-import { linesOf, type HeadersBefore } from './recording';
-
-type Draft = ReturnType<typeof beginDraft>;
+import type { Kept, Recorder } from './recorder';
+import { bytesOf, linesOf, Recording, type HeadersArgument, type HeadersBefore } from './recording';
+import { replay } from './replay';
 
 /** A run whose response may be committed together with the application's own data. */
 export interface CommittableRun {
   readonly exchange: Exchange;
-  readonly attempt: Attempt;
   readonly guard: { isForgotten: boolean };
-  /** The headers as the middlewares before `idempotency()` have left them. */
-  readonly before: HeadersBefore;
-  /** Returns why a response must not be stored; undefined if it may be. */
-  whyNotKept(response: RecordedResponse): Promise<string | undefined>;
+  readonly recorder: Recorder;
+  /** Decides what may be kept of a response. */
+  judge(response: RecordedResponse): Awaitable<Kept>;
   /** Ends the run: its response is committed, another run has the key, or that is not known. */
   end(how: 'committed' | 'lost' | 'unknown'): void;
 }
@@ -28,19 +26,18 @@ const TRIES = 3;
 /** Milliseconds between two looks at a transaction that may still be under way. */
 const LOOK = 50;
 
-/** How a transaction has ended. */
+/**
+ * How a transaction has ended.
+ * - `committed`.
+ * - `forgotten`: rolled back, because the handler has called `forget()`: it has answered so.
+ * - `lost`: rolled back, because another request has the key.
+ * - `again`: rolled back by PostgreSQL for the sake of another transaction.
+ * - `failed`: rolled back.
+ * - `unknown`: COMMIT was sent, and its answer has not come.
+ */
 type Ended<T> =
-  | { readonly kind: 'committed'; readonly value: T; readonly response: RecordedResponse }
-  /** Rolled back, because the handler has called `forget()`: it has answered so. */
-  | { readonly kind: 'forgotten'; readonly value: T; readonly response: RecordedResponse }
-  /** Rolled back, because another request has the key. */
-  | { readonly kind: 'overtaken' }
-  /** Rolled back by PostgreSQL for the sake of another transaction. */
-  | { readonly kind: 'again'; readonly error: unknown }
-  /** Rolled back. */
-  | { readonly kind: 'failed'; readonly error: unknown }
-  /** Nobody knows: COMMIT was sent, and its answer has not come. */
-  | { readonly kind: 'unknown'; readonly error: unknown };
+  | { readonly kind: 'committed' | 'forgotten'; readonly value: T; readonly response: RecordedResponse }
+  | { readonly kind: 'lost' | 'again' | 'failed' | 'unknown'; readonly error: unknown };
 
 /**
  * Runs `work` in a transaction of the application, and marks the run done and stores its response in the same one.
@@ -63,12 +60,12 @@ export async function commitWith<Tx, T>(
     );
   check(res);
   for (let tries = 1; ; tries++) {
-    const draft = beginDraft(res, run.before, options.maxResponseBytes);
+    const draft = beginDraft(res, options.maxResponseBytes, run.recorder.recording.before);
     const ended = await transact(run, adapter, work, draft);
     if (ended.kind !== 'again') return finish(run, draft, ended);
-    const lease = await look(run);
-    if (lease === 'overtaken') return finish(run, draft, { kind: 'overtaken' });
-    if (lease !== 'held' || tries === TRIES) return finish(run, draft, { kind: 'failed', error: ended.error });
+    const lease = await look(run.exchange);
+    if (lease === 'lost') return finish(run, draft, overtaken());
+    if (lease !== 'held' || tries === TRIES) return finish(run, draft, { ...ended, kind: 'failed' });
     draft.discard();
   }
 }
@@ -79,8 +76,7 @@ async function transact<Tx, T>(
   work: (tx: Tx) => Promise<T>,
   draft: Draft,
 ): Promise<Ended<T>> {
-  const { options } = run.exchange;
-  const { cacheKey, token } = run.attempt;
+  const { options, cacheKey, token } = run.exchange;
   // Set by the work, since the library may wrap what it throws.
   let ended = undefined as Ended<T> | undefined;
   try {
@@ -91,12 +87,12 @@ async function transact<Tx, T>(
         ended = { kind: 'forgotten', value, response };
         throw rolledBack('forget() was called');
       }
-      const reason = await run.whyNotKept(response);
-      if (reason !== undefined) throw rolledBack(reason);
+      const kept = await run.judge(response);
+      if (typeof kept === 'string') throw rolledBack(WHY_NOT_KEPT[kept]);
       const statement = options.both?.commit?.(cacheKey, token, response, options.cacheDuration);
       const rows = statement ? await adapter.execute(tx, statement.text, statement.values) : [];
-      ended = rows.length > 0 ? { kind: 'committed', value, response } : { kind: 'overtaken' };
-      if (ended.kind === 'overtaken') throw overtaken();
+      ended = rows.length > 0 ? { kind: 'committed', value, response } : overtaken();
+      if (ended.kind === 'lost') throw ended.error;
     });
     return ended ?? { kind: 'failed', error: new Error('The adapter has not run the work.') };
   } catch (error) {
@@ -106,46 +102,35 @@ async function transact<Tx, T>(
   }
 }
 
+const WHY_NOT_KEPT = {
+  nothing: 'shouldCache says that its response is not to be stored',
+  record: 'a caller has appeared since: mount authentication before idempotency()',
+};
+
 /** Finds out whether COMMIT was carried out, whose answer was lost. */
-async function afterCommit<T>(run: CommittableRun, committed: Ended<T>, cause: unknown): Promise<Ended<T>> {
-  const because = 'because the connection to the database failed. Retry later with the same key.';
-  const failure = (what: string): Problem =>
-    new Problem('store-unavailable', `${what}, ${because}`, { headers: { 'Retry-After': '1' }, cause });
-  switch (await look(run)) {
-    case 'done':
-      return committed;
-    case 'held':
-      return { kind: 'failed', error: failure('The transaction was not committed, and nothing was executed') };
-    case 'overtaken':
-      return { kind: 'overtaken' };
-    case 'open':
-      return { kind: 'unknown', error: failure('It is not known whether the transaction was committed') };
-  }
+async function afterCommit<T>({ exchange }: CommittableRun, committed: Ended<T>, cause: unknown): Promise<Ended<T>> {
+  const lease = await look(exchange);
+  if (lease === 'done') return committed;
+  if (lease === 'lost') return overtaken();
+  const [kind, what] =
+    lease === 'held'
+      ? (['failed', 'The transaction was not committed, and nothing was executed'] as const)
+      : (['unknown', 'It is not known whether the transaction was committed'] as const);
+  const detail = `${what}, because the connection to the database failed. Retry later with the same key.`;
+  return { kind, error: new Problem('store-unavailable', detail, { headers: { 'Retry-After': '1' }, cause }) };
 }
 
 /** Sends the draft, or throws it away. @throws what the handler is told. */
-function finish<T>(run: CommittableRun, draft: Draft, ended: Exclude<Ended<T>, { readonly kind: 'again' }>): T {
-  switch (ended.kind) {
-    case 'committed':
-      run.end('committed');
-      draft.send(ended.response);
-      return ended.value;
-    case 'forgotten':
-      draft.send(ended.response);
-      return ended.value;
-    case 'overtaken':
-      draft.discard();
-      run.end('lost');
-      throw overtaken();
-    case 'unknown':
-      draft.discard();
-      run.end('unknown');
-      throw ended.error;
-    case 'failed':
-      draft.discard();
-      run.guard.isForgotten = true;
-      throw ended.error;
+function finish<T>(run: CommittableRun, draft: Draft, ended: Ended<T>): T {
+  if ('response' in ended) {
+    if (ended.kind === 'committed') run.end(ended.kind);
+    draft.send(ended.response);
+    return ended.value;
   }
+  draft.discard();
+  if (ended.kind === 'lost' || ended.kind === 'unknown') run.end(ended.kind);
+  else run.guard.isForgotten = true;
+  throw ended.error;
 }
 
 /** Runs `work` in a transaction for a request that has no guard. */
@@ -155,13 +140,11 @@ export async function commitUnguarded<Tx, T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   check(res);
-  const before = new Map(linesOf(res).map(([name, value]) => [name.toLowerCase(), value]));
-  const draft = beginDraft(res, before, Infinity);
+  const draft = beginDraft(res, Infinity);
   try {
-    const [value, response] = await adapter.transaction(async tx => {
-      const done = await work(tx);
-      return [done, await whole(draft, options.storeTimeout)] as const;
-    });
+    const [value, response] = await adapter.transaction(
+      async tx => [await work(tx), await whole(draft, options.storeTimeout)] as const,
+    );
     draft.send(response);
     return value;
   } catch (error) {
@@ -183,18 +166,12 @@ function check(res: ServerResponse): void {
   committing.add(res);
 }
 
-const WHY: Readonly<Record<Unfit, string>> = {
-  streamed: 'was written in pieces; end it with one call, for example res.json(…)',
-  'too-long': 'is longer than maxResponseBytes',
-  'not-replayable': 'has a head that cannot be stored',
-};
-
 /** Waits for the drafted response. @throws Error if there is none, or none that can be stored. */
 async function whole(draft: Draft, ms: number): Promise<RecordedResponse> {
   try {
     const response = await withinTime(draft.ended, ms);
     if (typeof response !== 'string') return response;
-    throw rolledBack(`the response ${WHY[response]}`);
+    throw rolledBack(`the response ${response}`);
   } catch (error) {
     if (error !== TIMED_OUT) throw error;
     throw rolledBack(
@@ -206,13 +183,15 @@ async function whole(draft: Draft, ms: number): Promise<RecordedResponse> {
 /**
  * Asks for the lease again, which finds out what has become of a transaction: a row that is locked belongs to one
  * that is still open.
+ * @returns whether it is ours still, done, another's, or locked, as far as one can see.
  */
-async function look({ exchange: { stores, options }, attempt }: CommittableRun): Promise<Found> {
+async function look(exchange: Exchange): Promise<'held' | 'done' | 'lost' | 'open'> {
+  const { stores, options, token } = exchange;
   for (const end = performance.now() + options.storeTimeout; performance.now() < end;) {
     try {
-      const lease = await stores.acquireAgain(attempt);
+      const lease = await stores.acquireAgain(exchange);
       if (lease.kind === 'acquired') return 'held';
-      if (lease.token !== attempt.token) return 'overtaken';
+      if (lease.token !== token) return 'lost';
       if (lease.kind === 'done') return 'done';
     } catch {
       // The store is away, too: it is asked again until the time is over.
@@ -222,10 +201,74 @@ async function look({ exchange: { stores, options }, attempt }: CommittableRun):
   return 'open';
 }
 
-/** The state of the key: it is ours, done, another's, or its row is locked, as far as one can see. */
-type Found = 'held' | 'done' | 'overtaken' | 'open';
-
 const rolledBack = (reason: string): Error =>
   new Error(`commitWith has rolled the transaction back, because ${reason}.`);
 
-const overtaken = (): Error => rolledBack('the lease was lost, and another request has the key');
+const overtaken = () =>
+  ({ kind: 'lost', error: rolledBack('the lease was lost, and another request has the key') }) as const;
+
+/** Why a draft is no response that could be stored. */
+const UNFIT = {
+  streamed: 'was written in pieces; end it with one call, for example res.json(…)',
+  tooLong: 'is longer than maxResponseBytes',
+  notReplayable: 'has a head that cannot be stored',
+} as const;
+
+type Draft = ReturnType<typeof beginDraft>;
+
+/**
+ * Begins a response of which nothing reaches node: its status, headers and body are drafted on `res`, whose
+ * `headersSent` stays false. It is then thrown away, or sent as a replay is.
+ * @param maxBytes bytes of the body that are kept.
+ * @param before the headers as the middlewares before `idempotency()` have left them; default: those of now.
+ */
+export function beginDraft(res: ServerResponse, maxBytes: number, before?: HeadersBefore) {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- they are given back to `res`.
+  const { statusCode, statusMessage, writeHead, write, end, flushHeaders, addTrailers } = res;
+  const headers = linesOf(res);
+  const recording = new Recording(res, maxBytes, before);
+  let finished: (() => void) | undefined;
+  const ended = new Promise<RecordedResponse | (typeof UNFIT)[keyof typeof UNFIT]>(resolve => {
+    const streams = (): boolean => {
+      resolve(UNFIT.streamed);
+      return true;
+    };
+    let hasHead = false;
+    Object.assign(res, {
+      writeHead(status: number, reason?: string | HeadersArgument, given?: HeadersArgument) {
+        recording.setHead(status, reason, given);
+        hasHead = true;
+        return res;
+      },
+      write: streams,
+      flushHeaders: streams,
+      addTrailers: recording.keepTrailers.bind(recording),
+      end(...args: unknown[]) {
+        finished = args.find(argument => typeof argument === 'function') as typeof finished;
+        const bytes = bytesOf(args[0], args[1]);
+        if (!hasHead) recording.declareLength(bytes.length);
+        recording.head ??= recording.takeHead();
+        recording.keep(bytes);
+        resolve(recording.response ?? (recording.size > maxBytes ? UNFIT.tooLong : UNFIT.notReplayable));
+        return res;
+      },
+    });
+  });
+  const discard = (): void => {
+    for (const name of res.getHeaderNames()) res.removeHeader(name);
+    for (const [name, value] of headers) res.setHeader(name, value);
+    Object.assign(res, { statusCode, statusMessage, writeHead, write, end, flushHeaders, addTrailers });
+  };
+  return {
+    /** Resolves when the handler has ended its response, or begins to stream it. */
+    ended,
+    /** Throws the draft away: `res` is as it was before. */
+    discard,
+    /** Sends what `ended` has resolved to. */
+    send(response: RecordedResponse): void {
+      discard();
+      if (finished) res.once('finish', finished);
+      replay(response, res.req, res, false);
+    },
+  };
+}

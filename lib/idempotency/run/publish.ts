@@ -1,10 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Awaitable } from '../../basics/awaitable';
+import type { Exchange } from './exchange';
 import { RENEWALS_PER_LEASE, type LocalRun } from '../leases/local-runs';
-import type { RunId } from '../leases/token';
-import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
-import type { TimedStores } from '../store-calls/timed-stores';
 
 /** Milliseconds between two attempts in the background, at most. */
 const LONGEST_PAUSE = 1_000;
@@ -18,12 +16,14 @@ const LONGEST_PAUSE = 1_000;
  * @throws StoreUnavailable
  */
 export async function publish(
-  id: RunId,
+  exchange: Exchange,
   run: LocalRun,
   response: RecordedResponse | undefined,
-  { storeTimeout, cacheDuration, leaseDuration }: ResolvedOptions,
-  stores: TimedStores,
 ): Promise<boolean> {
+  const { stores, cacheKey, token, facts } = exchange;
+  const { storeTimeout, cacheDuration, leaseDuration } = exchange.options;
+  // Not the exchange: storing may go on for long.
+  const id = { cacheKey, token, facts };
   const until = performance.now() + cacheDuration;
   const write = (deadline: number): Awaitable<boolean> => {
     const now = performance.now();

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REFUSED } from '../../problems/answer';
-import type { ResolvedOptions } from '../options/resolved-options';
+import type { Exchange } from './exchange';
 import type { TransactionAdapter } from '../stores/transactions';
 
 /** What the handler of a guarded request sees of its guard. */
@@ -110,11 +109,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
  * Sets the key header before the handler runs, so that it is part of the response that is stored. A key that a header
  * cannot carry is not echoed.
  */
-export function echoKey(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { addHeaderToResponse, headerName }: ResolvedOptions,
-): void {
+export function echoKey({ req, res, options: { addHeaderToResponse, headerName } }: Exchange): void {
   const sent: unknown = req.headers[headerName.toLowerCase()];
   if (!addHeaderToResponse || res.hasHeader(headerName)) return;
   if (typeof sent === 'string' && HEADER_VALUE.test(sent)) res.setHeader(headerName, sent);

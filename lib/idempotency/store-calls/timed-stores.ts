@@ -1,8 +1,7 @@
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
-import { describe } from '../../options/check';
 import { validAcquisition, validCompletion, type Acquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
-import { newToken, PURGE, type RunId } from '../leases/token';
+import type { RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { callStore, StoreUnavailable } from './store-call';
@@ -124,46 +123,16 @@ export class TimedStores {
     return this.call('get() of the response store', read, storeTimeout);
   }
 
-  /**
-   * Removes the response and the record of a run. A request that is running is left alone, and one whose outcome is
-   * unknown.
-   * @returns whether a run was recorded.
-   * @throws TypeError for a key that is not text; StoreUnavailable.
-   */
-  async purge(cacheKey: string): Promise<boolean> {
-    const found = await this.look('purge', cacheKey);
-    if (found.kind !== 'done') return false;
+  /** Removes a response. */
+  remove({ cacheKey, token }: RunId): Awaitable<void> {
     const { responses, storeTimeout } = this.options;
-    const { token } = found;
-    await this.release({ cacheKey, token });
-    await this.call('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
-    return true;
+    return this.call('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
   }
 
-  /**
-   * Settles a run whose outcome is unknown.
-   * @returns whether there was one.
-   * @throws TypeError for a key that is not text, or another outcome; StoreUnavailable.
-   */
-  async resolve(cacheKey: string, outcome: 'ran' | 'did-not-run'): Promise<boolean> {
-    if (!['ran', 'did-not-run'].includes(outcome))
-      throw new TypeError(`idempotency: resolve() needs 'ran' or 'did-not-run', not ${describe(outcome)}`);
-    const found = await this.look('resolve', cacheKey);
-    if (found.kind !== 'unknown') return false;
+  /** Settles a run whose outcome is unknown. @returns whether there was one. */
+  settle({ cacheKey, token }: RunId, outcome: 'ran' | 'did-not-run'): Awaitable<boolean> {
     const { leases, storeTimeout, cacheDuration } = this.options;
-    const settle = (): Awaitable<boolean> => leases.settle?.(cacheKey, found.token, outcome, cacheDuration) ?? false;
+    const settle = (): Awaitable<boolean> => leases.settle?.(cacheKey, token, outcome, cacheDuration) ?? false;
     return this.call('settle() of the lease store', settle, storeTimeout);
-  }
-
-  /** Returns what is known of a key: an attempt to acquire its lease tells, and leaves it as it was. */
-  private async look(caller: string, cacheKey: unknown): Promise<Acquisition> {
-    if (typeof cacheKey !== 'string')
-      throw new TypeError(
-        `idempotency: ${caller}() needs the text of req.idempotency.cacheKey, not ${describe(cacheKey)}`,
-      );
-    const own = { cacheKey, token: newToken(PURGE) };
-    const found = await this.acquire(own, this.options.storeTimeout);
-    if (found.kind === 'acquired') await this.release(own);
-    return found;
   }
 }

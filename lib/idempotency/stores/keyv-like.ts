@@ -1,4 +1,7 @@
-import { objectWith } from '../../options/check';
+import { oneInProcess } from '../../basics/process';
+import { MAX_TIMER, objectWith } from '../../options/check';
+import { BorrowedClient } from './redis/client';
+import { nameOf, TextResponses, type ResponseStore } from './store';
 
 /**
  * A Keyv, version 5 or 6. The type has the members that bindonce calls, because the declarations of Keyv's builds for
@@ -68,16 +71,6 @@ export function namespaceOf(keyv: KeyvLike): string | undefined {
 }
 
 /**
- * Returns the key to pass to a Keyv for a response. It starts with the namespace: Keyv 5 puts it in front of other keys
- * before the adapter puts it in front once more, Keyv 6 does not. For an adapter without a namespace, both are in it.
- */
-export function keyInKeyv(keyv: KeyvLike, key: string): string {
-  const adapter = backingStoreOf(keyv);
-  const name = prefixFor('response', namespaceOf(keyv)) + key;
-  return adapter.namespace ? name : (adapter.createKeyPrefix?.(name, DEFAULT_NAMESPACE) ?? name);
-}
-
-/**
  * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the same may
  * hold for the adapter of an application.
  * @throws TypeError if not the adapter alone has the namespace.
@@ -110,3 +103,84 @@ export function refuseIgnoredAddress(keyv: KeyvLike): void {
 }
 
 const isStore = (value: unknown): value is Layer => objectWith('', 'get', 'set', 'delete').accepts(value);
+
+/** Shared by all copies of this module: two middlewares with one Keyv have equal options. */
+const stores = oneInProcess('response-stores', () => new WeakMap<KeyvLike, ResponseStore>());
+
+/** Returns the responses in a Keyv; the same object for every middleware that uses it. */
+export function responsesIn(keyv: KeyvLike): ResponseStore {
+  const responses = stores.get(keyv) ?? new KeyvResponses(keyv);
+  stores.set(keyv, responses);
+  return responses;
+}
+
+/** In milliseconds; a client of Redis reports an error with each try to connect, at least every few seconds. */
+const RECENT = 10_000;
+
+class KeyvResponses extends TextResponses {
+  private lastError: { readonly error: unknown; readonly at: number } | undefined;
+  private readonly client: BorrowedClient | undefined;
+
+  /**
+   * Keyv hides failures by default: an outage would look like a missing response, and a failed write like a successful
+   * one. Keyv 5 can be configured to throw; Keyv 6 cannot, but emits an event for each failure.
+   */
+  constructor(private readonly keyv: KeyvLike) {
+    super();
+    for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
+    this.client = BorrowedClient.of(backingStoreOf(keyv));
+    if (this.client) refuseOtherNames(keyv);
+    keyv.on('error', error => {
+      this.lastError = { error, at: performance.now() };
+    });
+  }
+
+  protected async read(cacheKey: string, token: string): Promise<unknown> {
+    const { lastError } = this;
+    let stored: unknown;
+    try {
+      stored = await this.openKeyv().get(this.keyOf(cacheKey, token));
+    } catch (error) {
+      // Text that is no JSON stays so.
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+    if (stored === undefined && this.lastError !== lastError && !('throwOnErrors' in this.keyv))
+      throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
+    return stored;
+  }
+
+  protected async write(cacheKey: string, token: string, text: string, ms: number): Promise<void> {
+    if (!(await this.openKeyv().set(this.keyOf(cacheKey, token), text, ms)))
+      throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
+    // A Map keeps what has expired until it is read, and no request reads it any more.
+    if (isMapLike(backingStoreOf(this.keyv)) && ms <= MAX_TIMER)
+      setTimeout(() => void this.delete(cacheKey, token).catch(() => undefined), ms).unref();
+  }
+
+  async delete(cacheKey: string, token: string): Promise<void> {
+    await this.openKeyv().delete(this.keyOf(cacheKey, token));
+  }
+
+  recentError(): unknown {
+    return this.lastError && performance.now() - this.lastError.at < RECENT ? this.lastError.error : undefined;
+  }
+
+  /**
+   * Returns the key to pass to the Keyv. It starts with the namespace: Keyv 5 puts it in front of other keys before the
+   * adapter puts it in front once more, Keyv 6 does not. For an adapter without a namespace, both are in it.
+   */
+  private keyOf(cacheKey: string, token: string): string {
+    const adapter = backingStoreOf(this.keyv);
+    const name = prefixFor('response', namespaceOf(this.keyv)) + nameOf(cacheKey, token);
+    return adapter.namespace ? name : (adapter.createKeyPrefix?.(name, DEFAULT_NAMESPACE) ?? name);
+  }
+
+  /** @throws Error if the client is closed: a call of Keyv would open it again, and the process would never end. */
+  private openKeyv(): KeyvLike {
+    if (!this.client?.isClosed) return this.keyv;
+    throw new Error(
+      'The client of the store is closed. Close it only when server.close() has finished and all handlers have ended.',
+    );
+  }
+}

@@ -1,6 +1,6 @@
 import { memoryBound, oneInProcess } from '../../basics/process';
 import type { RecordedResponse } from '../responses/recorded-response';
-import type { ResponseStore } from './responses';
+import type { ResponseStore } from './store';
 
 /**
  * Bytes of responses that the default store keeps; the oldest are evicted, which expire first. 64 MiB, or an eighth of

@@ -1,8 +1,24 @@
-import { after, type Awaitable } from '../../basics/awaitable';
-import { pageOf, readMark, type RunPage, type RunQuery, type RunRecord } from '../leases/runs';
-import { fromStored, toStored, type ResponseStore } from './responses';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Awaitable } from '../../basics/awaitable';
+import type { LeaseStore } from '../leases/lease-store';
+import { markIn, pageOf, type RunPage, type RunQuery, type RunRecord } from '../leases/runs';
+import { TextResponses } from './store';
 
-// What the stores on SQL databases have in common.
+/** What differs between the databases in the text of statements. */
+export interface Dialect {
+  /** The table of responses. */
+  readonly responses: string;
+  /** A query of the runs that have not expired: rows with the columns of a list. */
+  readonly listed: string;
+  /** Deletes up to $1 expired runs, and returns a row for each. */
+  readonly sweep: string;
+  readonly now: string;
+  /** Locks the rows of a query, and skips those that others have locked. */
+  readonly lock: string;
+  /** Returns the time so many milliseconds from now. */
+  after(ms: string): string;
+}
 
 /** A row of a list. */
 interface Row extends Omit<RunRecord, 'cacheKey' | 'status'> {
@@ -10,88 +26,116 @@ interface Row extends Omit<RunRecord, 'cacheKey' | 'status'> {
   readonly status: number | null;
 }
 
-/** The runs of a store that have not expired. */
-export interface ListedRuns {
-  /** SQL of a table with the columns of a row, `key`, `key_hash` and `caller_hash`. */
-  readonly sql: string;
-  /** Names a parameter by its place: `?` or `$1`. */
-  parameter(position: number): string;
-  select(text: string, values: unknown[]): Awaitable<readonly unknown[]>;
+interface Response {
+  readonly response: string;
 }
 
 const COLUMNS = 'cache_key, token, state, method, path, created, ends, status';
 
-/** Lists runs, the newest first. */
-export async function listRuns(query: RunQuery, runs: ListedRuns): Promise<RunPage> {
-  const values: unknown[] = [];
-  const add = (value: unknown): string => runs.parameter(values.push(value));
-  const conditions = ['cache_key IS NOT NULL'];
-  for (const [column, value] of [
-    ['state', query.state],
-    ['key_hash', query.keyHash],
-    ['caller_hash', query.callerHash],
-  ] as const)
-    if (value !== undefined) conditions.push(`${column} = ${add(value)}`);
-  if (query.path !== undefined) {
-    const below = `${query.path}/`;
-    conditions.push(`(path = ${add(query.path)} OR substr(path, 1, ${below.length}) = ${add(below)})`);
-  }
-  const from = readMark(query.after);
-  if (from) conditions.push(`(created, cache_key) < (${add(from[0])}, ${add(from[1])})`);
-  const text =
-    `SELECT ${COLUMNS} FROM (${runs.sql}) AS listed WHERE ${conditions.join(' AND ')} ` +
-    `ORDER BY created DESC, cache_key DESC LIMIT ${query.limit + 1}`;
-  return pageOf((await runs.select(text, values)).map(runOf), query.limit);
-}
-
-/** Finds the run of a key. */
-export async function findRun(key: unknown, runs: ListedRuns): Promise<RunRecord | undefined> {
-  const conditions = `key = ${runs.parameter(1)} AND cache_key IS NOT NULL`;
-  const text = `SELECT ${COLUMNS} FROM (${runs.sql}) AS listed WHERE ${conditions}`;
-  const [row] = await runs.select(text, [key]);
-  return row === undefined ? undefined : runOf(row);
-}
-
-function runOf(row: unknown): RunRecord {
-  const { cache_key: cacheKey, status, token, state, method, path, created, ends } = row as Row;
-  return { cacheKey, token, state, method, path, created, ends, ...(status !== null && { status }) };
-}
-
-/** The name that a stored response gives itself. */
-export const nameOf = (key: string, token: string): string => `${key}:${token}`;
-
-/** Makes a store of responses out of the steps on their table. */
-export const responsesBy = (steps: {
-  readonly read: (key: string, token: string) => Awaitable<readonly unknown[]>;
-  readonly keep: (key: string, token: string, ms: number, text: string) => Awaitable<unknown>;
-  readonly remove: (key: string, token: string) => Awaitable<unknown>;
-}): ResponseStore => ({
-  get: (key, token) =>
-    after(steps.read(key, token), ([row]) => {
-      return row ? fromStored(nameOf(key, token), (row as { readonly response: unknown }).response) : undefined;
-    }),
-  set: (key, token, response, ms) =>
-    after(steps.keep(key, token, ms, toStored(nameOf(key, token), response)), () => undefined),
-  delete: (key, token) => after(steps.remove(key, token), () => undefined),
-});
-
 /** Milliseconds from the use of the tables to the sweep; until then, expired rows only take space. */
 const SWEEP_DELAY = 60_000;
+/** Rows that are deleted at once. */
+const SWEEP_BATCH = 500;
+/** Milliseconds between two batches, in which others have their turn. */
+const SWEEP_PAUSE = 20;
+/** Milliseconds: a hundred years. */
+const FOR_EVER = 3_155_760_000_000;
 
 /**
- * Returns a function to call at each use: a minute later, it deletes what has expired.
- * @param pieces each deletes some rows, and tells whether there may be more.
+ * What the stores on SQL databases have in common: responses, lists, and how they sweep. Each parameter is named once
+ * in a statement, in order, so that it may as well be `?`.
  */
-export function sweeping(pieces: readonly (() => Promise<boolean>)[]): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const sweep = async (): Promise<void> => {
-    for (const piece of pieces) while (await piece()); // the next piece
+export abstract class SqlDatabase extends TextResponses {
+  /** What leases on the database have of it. */
+  readonly ofLeases: Pick<LeaseStore, 'salt' | 'list' | 'get'> = {
+    salt: this.salt.bind(this),
+    list: this.list.bind(this),
+    get: this.find.bind(this),
   };
-  // After an error, the next sweep finds the same rows.
-  const end = (): void => {
-    timer = undefined;
-  };
-  return () => {
-    timer ??= setTimeout(() => void sweep().then(end, end), SWEEP_DELAY).unref();
-  };
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly dialect: Dialect) {
+    super();
+  }
+
+  /** Runs one statement. */
+  protected abstract query(text: string, values: readonly unknown[]): Awaitable<readonly unknown[]>;
+  /** Returns the value of the column `key`. */
+  protected abstract keyOf(cacheKey: string): unknown;
+
+  /** Lists runs, the newest first. */
+  private async list(query: RunQuery): Promise<RunPage> {
+    const values: unknown[] = [];
+    const add = (value: unknown): string => `$${values.push(value)}`;
+    const conditions = ['cache_key IS NOT NULL'];
+    const { state, keyHash, callerHash, path, limit } = query;
+    for (const [column, value] of Object.entries({ state, key_hash: keyHash, caller_hash: callerHash }))
+      if (value !== undefined) conditions.push(`${column} = ${add(value)}`);
+    if (path !== undefined) {
+      const below = `${path}/`;
+      conditions.push(`(path = ${add(path)} OR substr(path, 1, ${below.length}) = ${add(below)})`);
+    }
+    const mark = markIn(query);
+    if (mark) conditions.push(`(created, cache_key) < (${add(mark.created)}, ${add(mark.cacheKey)})`);
+    const order = `ORDER BY created DESC, cache_key DESC LIMIT ${limit + 1}`;
+    return pageOf(await this.select(`${conditions.join(' AND ')} ${order}`, values), limit);
+  }
+
+  /** Finds the run of a key. */
+  private async find(cacheKey: string): Promise<RunRecord | undefined> {
+    const [run] = await this.select('key = $1 AND cache_key IS NOT NULL', [this.keyOf(cacheKey)]);
+    return run;
+  }
+
+  private async select(condition: string, values: readonly unknown[]): Promise<RunRecord[]> {
+    const text = `SELECT ${COLUMNS} FROM (${this.dialect.listed}) AS listed WHERE ${condition}`;
+    return ((await this.query(text, values)) as readonly Row[]).map(({ cache_key: cacheKey, status, ...run }) => {
+      return { ...run, cacheKey, ...(status !== null && { status }) };
+    });
+  }
+
+  /** Returns the salt, and makes it where there is none, also after the tables were emptied. */
+  private async salt(): Promise<string> {
+    const text = `${this.insert()} expires = excluded.expires RETURNING response`;
+    const [row] = (await this.query(text, ['', 'salt', randomUUID(), FOR_EVER])) as readonly [Response];
+    return row.response;
+  }
+
+  protected async read(cacheKey: string, token: string): Promise<unknown> {
+    const { responses, now } = this.dialect;
+    const text = `SELECT response FROM ${responses} WHERE key = $1 AND token = $2 AND expires > ${now}`;
+    const [row] = (await this.query(text, [this.keyOf(cacheKey), token])) as readonly Response[];
+    return row?.response;
+  }
+
+  protected write(cacheKey: string, token: string, response: string, ms: number): Awaitable<unknown> {
+    const text = `${this.insert()} response = excluded.response, expires = excluded.expires RETURNING token`;
+    return this.query(text, [this.keyOf(cacheKey), token, response, ms]);
+  }
+
+  async delete(cacheKey: string, token: string): Promise<void> {
+    const text = `DELETE FROM ${this.dialect.responses} WHERE key = $1 AND token = $2 RETURNING token`;
+    await this.query(text, [this.keyOf(cacheKey), token]);
+  }
+
+  private insert(): string {
+    const row = `(key, token, response, expires) VALUES ($1, $2, $3, ${this.dialect.after('$4')})`;
+    return `INSERT INTO ${this.dialect.responses} ${row} ON CONFLICT (key, token) DO UPDATE SET`;
+  }
+
+  /** Called at each use: a minute later, what has expired is deleted. */
+  protected planSweep(): void {
+    const end = (): void => {
+      this.timer = undefined;
+    };
+    // After an error, the next sweep finds the same rows.
+    this.timer ??= setTimeout(() => void this.sweep().then(end, end), SWEEP_DELAY).unref();
+  }
+
+  private async sweep(): Promise<void> {
+    const { responses, now, lock, sweep } = this.dialect;
+    const expired = `SELECT key, token FROM ${responses} WHERE expires <= ${now} LIMIT $1 ${lock}`;
+    for (const text of [sweep, `DELETE FROM ${responses} WHERE (key, token) IN (${expired}) RETURNING token`])
+      while ((await this.query(text, [SWEEP_BATCH])).length === SWEEP_BATCH) await pause(SWEEP_PAUSE);
+  }
 }

@@ -92,7 +92,7 @@ it.each<[string, AnyType, Sent, unknown]>([
   ['rules of the branch', Pay, pay({ ...CARD, cardNumber: '4' }), [expect.stringContaining('4 char')]],
   ['its static check', Pay, pay({ ...IBAN, iban: 'X' }), ['payment.iban: must be a German one']],
   ['no tag', Pay, pay({ iban: 1 }), [`payment.payKind: ${TAG}`]],
-  ['another tag', Pay, pay({ payKind: 'Card' }), [`payment.payKind: The value "Card" ${NONE}`]],
+  ['another tag', Pay, pay({ payKind: 'cheque' }), [`payment.payKind: The value "cheque" ${NONE}`]],
   ['a tag of another type', Pay, pay({ payKind: ['card'] }), [`payment.payKind: The value […] ${NONE}`]],
   ['an inherited tag', Pay, pay({ payKind: 'constructor' }), [expect.stringContaining(NONE)]],
   ['no object', Pay, pay('card'), ['payment: The value "card" is not a JSON object.']],

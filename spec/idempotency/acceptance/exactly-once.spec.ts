@@ -1,25 +1,24 @@
-import express, { type Request, type Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { Keyv } from 'keyv';
 import { Pool, type PoolClient } from 'pg';
 import {
   fromPg,
-  idempotency,
   memoryLeases,
   postgresStore,
   problemDetails,
   type IdempotencyOptions,
   type TransactionAdapter,
 } from '../../../lib';
-import { EventLog } from '../../support/event-log';
-import { send, type WireResponse } from '../../support/listen';
-import { keyed, visible, visibleReplay } from '../../support/replays';
-import { serve } from '../../support/serve';
+import { guarded } from '../../support/guarded';
+import type { WireResponse } from '../../support/listen';
+import { visible, visibleReplay } from '../../support/replays';
 import { anyPostgres } from '../../support/servers/postgres-server';
 import { signal } from '../../support/signal';
 
 type Tx = PoolClient;
 type Adapter = TransactionAdapter<Tx>;
-const levels = ['read committed', 'repeatable read', 'serializable'] as const;
+type Work = (tx: Tx, req: Request, res: Response) => unknown;
+type Options = IdempotencyOptions & { readonly adapter?: Adapter };
 
 let postgres: Awaited<ReturnType<typeof anyPostgres>>;
 let pool: Pool;
@@ -38,6 +37,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
+const front: RequestHandler = (_req, res, next) => next(void res.set('X-Front', '1'));
 const respond = (res: Response, id: unknown): unknown =>
   res
     .status(201)
@@ -45,46 +45,34 @@ const respond = (res: Response, id: unknown): unknown =>
     .set('Location', `/orders/${String(id)}`)
     .json({ id });
 
-/** A service whose handler orders in a transaction, as its `work` says. */
-async function shopOn(
-  work: (tx: Tx, req: Request, res: Response) => unknown = () => undefined,
-  { adapter = fromPg(pool), ...options }: IdempotencyOptions & { readonly adapter?: Adapter } = {},
-) {
-  const log = new EventLog();
-  const errors: Error[] = [];
-  const app = express().use((_req, res, next) => {
-    res.set('X-Front', '1');
-    next();
-  });
-  const guard = idempotency({ store: postgresStore(pool), scope: () => 'all', onEvent: log.onEvent, ...options });
-  app.post('/orders', guard, async (req, res) => {
-    try {
-      await req.idempotency.commitWith(adapter, async tx => {
-        const { rows } = await tx.query('INSERT INTO orders (key) VALUES ($1) RETURNING id', [
-          req.get('Idempotency-Key'),
-        ]);
-        await work(tx, req, res);
-        if (!res.writableEnded && res.statusCode === 200) respond(res, (rows[0] as { id: number }).id);
-      });
-    } catch (error) {
-      errors.push(error as Error);
+/** A service whose handler orders in a transaction, as its `work` says, under a key of its own. */
+async function shopOn(work: Work = () => undefined, { adapter = fromPg(pool), ...options }: Options = {}) {
+  const key = `order ${keys++} ${Date.now()}`;
+  const errors: unknown[] = [];
+  const act = async (req: Request, res: Response): Promise<void> => {
+    const ordering = req.idempotency.commitWith(adapter, async tx => {
+      const insert = 'INSERT INTO orders (key) VALUES ($1) RETURNING id';
+      const { rows } = await tx.query<{ id: number }>(insert, [req.get('X-Order')]);
+      await work(tx, req, res);
+      if (!res.writableEnded && res.statusCode === 200) respond(res, rows[0]?.id);
+    });
+    await ordering.catch((error: unknown) => {
+      errors.push(error);
       throw error;
-    }
-  });
-  app.use(problemDetails(), (error: Error, _req: Request, res: Response, next: express.NextFunction) => {
-    if (res.headersSent) next(error);
-    else res.status(500).json({ error: error.message });
-  });
-  const { url } = await serve(app);
-  const order = (key: string): Promise<WireResponse> =>
-    send(`${url}/orders`, { headers: keyed(key, { Host: 'shop' }) });
-  return { log, errors, order };
+    });
+  };
+  const store = postgresStore(pool);
+  const { app, post, log } = await guarded({ store, scope: () => 'all', ...options }, act, { before: [front] });
+  app.use(problemDetails());
+  const order = (name = key): Promise<WireResponse> => post({ key: name, headers: { Host: 'shop', 'X-Order': name } });
+  const orders = async (name = key) => (await pool.query('SELECT FROM orders WHERE key = $1', [name])).rows.length;
+  return { key, log, errors, order, orders };
 }
 
-const newKey = (): string => `order ${keys++} ${Date.now()}`;
-
-async function ordersOf(key: string): Promise<number> {
-  return (await pool.query('SELECT FROM orders WHERE key = $1', [key])).rows.length;
+/** A work that the first of its runs does; the others do nothing. */
+function atFirst(work: Work): Work {
+  let runs = 0;
+  return (...given) => (runs++ === 0 ? work(...given) : undefined);
 }
 
 /** An adapter that goes another way at COMMIT. */
@@ -109,67 +97,58 @@ function withCommit(commit: (client: Tx) => Promise<unknown>): Adapter {
   };
 }
 
-describe.each(levels)('commitWith() at %s', isolationLevel => {
-  const adapter = (): Adapter => fromPg(pool, { isolationLevel });
+describe.each(['read committed', 'repeatable read', 'serializable'] as const)('commitWith() at %s', isolationLevel => {
+  const at = (options: Options = {}): Options => ({ adapter: fromPg(pool, { isolationLevel }), ...options });
 
   it('commits an order with its response, which is sent then, and replayed', async () => {
-    const { order, log } = await shopOn(undefined, { adapter: adapter() });
-    const key = newKey();
-    const first = await order(key);
+    const { order, orders, log } = await shopOn(undefined, at());
+    const first = await order();
     expect(first.status).toBe(201);
     expect(first.lines).toContain('X-Front: 1');
-    expect(visibleReplay(await order(key))).toEqual(visible(first));
-    expect([await ordersOf(key), log.kinds]).toEqual([1, ['executed', 'replayed']]);
+    expect(visibleReplay(await order())).toEqual(visible(first));
+    expect([await orders(), log.kinds]).toEqual([1, ['executed', 'replayed']]);
   });
 
   it('gives twenty duplicates of two services one order and one answer', async () => {
-    const shops = await Promise.all([
-      shopOn(undefined, { adapter: adapter() }),
-      shopOn(undefined, { adapter: adapter() }),
-    ]);
-    const key = newKey();
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => shops[at % 2]?.order(key)));
-    expect(new Set(answers.map(answer => `${answer?.status} ${answer?.text}`)).size).toBe(1);
-    expect(await ordersOf(key)).toBe(1);
+    const shops = [await shopOn(undefined, at()), await shopOn(undefined, at())] as const;
+    const { key, orders } = shops[0];
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, turn) => shops[turn % 2 ? 0 : 1].order(key)));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(await orders()).toBe(1);
   });
 
   it('renews the lease while the work goes on, which harms no transaction', async () => {
     const work = jest.fn((tx: Tx) => tx.query('SELECT pg_sleep(1)'));
-    const { order, log } = await shopOn(work, { adapter: adapter(), leaseDuration: 300 });
-    const key = newKey();
-    const [first, second] = await Promise.all([order(key), order(key)]);
-    expect([first.text, await ordersOf(key), work.mock.calls.length]).toEqual([second.text, 1, 1]);
+    const { order, orders, log } = await shopOn(work, at({ leaseDuration: 300 }));
+    const [first, second] = await Promise.all([order(), order()]);
+    expect([first.text, await orders(), work.mock.calls.length]).toEqual([second.text, 1, 1]);
     expect(log.kinds.sort()).toEqual(['executed', 'waited']);
   });
 
   it('lets one of two commit where a run stalls past its lease: the connection of the other is closed', async () => {
     const [started, mayGoOn] = [signal(), signal()];
-    const stalled = await shopOn(
-      () => {
-        started.happens();
-        return mayGoOn.happened;
-      },
-      { adapter: adapter() },
-    );
-    const other = await shopOn(undefined, { adapter: adapter() });
-    const key = newKey();
-    const late = stalled.order(key).catch((error: unknown) => error);
+    const stall = (): Promise<void> => {
+      started.happens();
+      return mayGoOn.happened;
+    };
+    const stalled = await shopOn(stall, at());
+    const other = await shopOn(undefined, at());
+    const late = stalled.order().catch((error: unknown) => error);
     await started.happened;
     await pool.query('UPDATE bindonce_1_leases SET expires = now()');
-    const { status, text } = await other.order(key);
+    const { status, text } = await other.order(stalled.key);
     mayGoOn.happens();
     expect(await late).toMatchObject({ code: 'ECONNRESET' });
-    expect([status, await ordersOf(key)]).toEqual([201, 1]);
-    expect((await stalled.order(key)).text).toBe(text);
+    expect([status, await stalled.orders(), (await stalled.order()).text]).toEqual([201, 1, text]);
     expect(stalled.log.kinds).toEqual(['lease-lost', 'not-stored', 'replayed']);
   });
 });
 
 describe('commitWith()', () => {
-  it.each<[string, (tx: Tx, req: Request, res: Response) => unknown, RegExp, IdempotencyOptions]>([
-    ['throws', () => Promise.reject(new Error('No tea.')), /^No tea\.$/, {}],
-    ['has a statement that fails', tx => tx.query('SELECT 1 / 0'), /division by zero/, {}],
-    ['streams its response', (_tx, _req, res) => res.status(201).write('{}'), /was written in pieces/, {}],
+  it.each<[string, Work, RegExp, IdempotencyOptions?]>([
+    ['throws', () => Promise.reject(new Error('No tea.')), /^No tea\.$/],
+    ['has a statement that fails', tx => tx.query('SELECT 1 / 0'), /division by zero/],
+    ['streams its response', (_tx, _req, res) => res.status(201).write('{}'), /was written in pieces/],
     [
       'answers too much',
       (_tx, _req, res) => res.status(201).send('x'.repeat(2_000)),
@@ -187,62 +166,46 @@ describe('commitWith()', () => {
       'loses its connection',
       tx => pool.query('SELECT pg_terminate_backend($1)', [(tx as unknown as { processID: number }).processID]),
       /terminat|connection error/,
-      {},
     ],
   ])(
     'rolls back a work that %s, keeps no answer, and lets the next attempt run',
-    async (_title, work, message, options) => {
-      let isFirst = true;
-      const { order, errors, log } = await shopOn((...given) => {
-        const [wasFirst] = [isFirst, (isFirst = false)];
-        return wasFirst ? work(...given) : undefined;
-      }, options);
-      const key = newKey();
-      expect((await order(key)).status).toBe(500);
-      expect(errors[0]?.message).toMatch(message);
-      expect(await ordersOf(key)).toBe(0);
-      expect((await order(key)).status).toBe(201);
-      expect([await ordersOf(key), log.kinds]).toEqual([1, ['forgotten', 'executed']]);
+    async (_title, ...[work, message, options]) => {
+      const { order, orders, errors, log } = await shopOn(atFirst(work), options);
+      expect((await order()).status).toBe(500);
+      expect(errors).toMatchObject([{ message: expect.stringMatching(message) as string }]);
+      expect([await orders(), (await order()).status]).toEqual([0, 201]);
+      expect([await orders(), log.kinds]).toEqual([1, ['forgotten', 'executed']]);
     },
   );
 
   it('sends, and does not store, what a work answers that calls forget(), and rolls it back', async () => {
-    let isFirst = true;
-    const { order } = await shopOn((_tx, req, res) => {
-      if (!isFirst) return;
-      isFirst = false;
+    const none = atFirst((_tx, req, res) => {
       req.idempotency.forget();
       res.status(422).json({ tea: 'none' });
     });
-    const key = newKey();
-    expect(await order(key)).toMatchObject({ status: 422, text: '{"tea":"none"}' });
-    expect(await ordersOf(key)).toBe(0);
-    expect([(await order(key)).status, await ordersOf(key)]).toEqual([201, 1]);
+    const { order, orders } = await shopOn(none);
+    expect(await order()).toMatchObject({ status: 422, text: '{"tea":"none"}' });
+    expect([await orders(), (await order()).status, await orders()]).toEqual([0, 201, 1]);
   });
 
   /** Two transactions that each read what the other writes: PostgreSQL rolls one of them back. */
   async function skew(tx: Tx): Promise<void> {
     await tx.query("SELECT count FROM stock WHERE item = 'tea'");
-    const other = await pool.connect();
-    await other.query('BEGIN ISOLATION LEVEL SERIALIZABLE');
-    await other.query("SELECT count FROM stock WHERE item = 'cup'");
-    await other.query("UPDATE stock SET count = count + 1 WHERE item = 'tea'");
-    await other.query('COMMIT');
-    other.release();
+    await pool.query(
+      `BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count FROM stock WHERE item = 'cup';
+       UPDATE stock SET count = count + 1 WHERE item = 'tea'; COMMIT`,
+    );
     await tx.query("UPDATE stock SET count = count + 1 WHERE item = 'cup'");
   }
 
   it.each([
     [2, 201, 1],
     [3, 500, 0],
-  ])('runs a work again that PostgreSQL rolls back: %i times in a row, answers %i', async (times, status, orders) => {
+  ])('runs a work again that PostgreSQL rolls back: %i times in a row, answers %i', async (times, status, placed) => {
     let runs = 0;
-    const { order, errors } = await shopOn(tx => (runs++ < times ? skew(tx) : undefined), {
-      adapter: fromPg(pool, { isolationLevel: 'serializable' }),
-    });
-    const key = newKey();
-    expect((await order(key)).status).toBe(status);
-    expect([runs, await ordersOf(key), errors.length]).toEqual([3, orders, orders ? 0 : 1]);
+    const adapter = fromPg(pool, { isolationLevel: 'serializable' });
+    const { order, orders, errors } = await shopOn(tx => (runs++ < times ? skew(tx) : undefined), { adapter });
+    expect([(await order()).status, runs, await orders(), errors.length]).toEqual([status, 3, placed, 1 - placed]);
   });
 
   it('sends the response where COMMIT was carried out and its answer was lost', async () => {
@@ -250,124 +213,95 @@ describe('commitWith()', () => {
       await client.query('COMMIT');
       throw new Error('Connection terminated unexpectedly');
     });
-    const { order, log } = await shopOn(undefined, { adapter });
-    const key = newKey();
-    const first = await order(key);
-    expect([first.status, await ordersOf(key)]).toEqual([201, 1]);
-    expect([(await order(key)).text, log.kinds]).toEqual([first.text, ['executed', 'replayed']]);
+    const { order, orders, log } = await shopOn(undefined, { adapter });
+    const first = await order();
+    expect([first.status, await orders(), (await order()).text]).toEqual([201, 1, first.text]);
+    expect(log.kinds).toEqual(['executed', 'replayed']);
   });
 
   it('answers 503, and frees the key, where COMMIT was not carried out', async () => {
-    let isFirst = true;
+    let commits = 0;
     const adapter = withCommit(async client => {
-      if (!isFirst) return client.query('COMMIT');
-      isFirst = false;
+      if (commits++ > 0) return client.query('COMMIT');
       throw new Error('Connection terminated unexpectedly');
     });
-    const { order, errors } = await shopOn(undefined, { adapter });
-    const key = newKey();
-    expect(await order(key)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-    expect(errors[0]).toMatchObject({
-      code: 'store-unavailable',
-      cause: { message: 'Connection terminated unexpectedly' },
-    });
-    expect([(await order(key)).status, await ordersOf(key)]).toEqual([201, 1]);
+    const { order, orders, errors } = await shopOn(undefined, { adapter });
+    expect(await order()).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    const cause = { message: 'Connection terminated unexpectedly' };
+    expect(errors[0]).toMatchObject({ code: 'store-unavailable', cause });
+    expect([(await order()).status, await orders()]).toEqual([201, 1]);
   });
 
   it('answers 503, and keeps the key, while nobody knows whether COMMIT will be carried out', async () => {
-    const [asked, mayCommit] = [signal(), signal()];
+    const mayCommit = signal();
     let committed: Promise<unknown> | undefined;
+    const commitLater = async (client: Tx): Promise<void> => {
+      await mayCommit.happened;
+      await client.query('COMMIT');
+      client.release();
+    };
     const adapter: Adapter = {
       ...fromPg(pool),
       async transaction(work) {
         const client = await pool.connect();
         await client.query('BEGIN');
         await work(client);
-        asked.happens();
-        committed = mayCommit.happened
-          .then(() => client.query('COMMIT'))
-          .then(() => {
-            client.release();
-          });
+        committed = commitLater(client);
         throw new Error('Connection terminated unexpectedly');
       },
     };
-    const { order } = await shopOn(undefined, { adapter, storeTimeout: 500, whenInFlight: 'reject' });
-    const key = newKey();
-    expect((await order(key)).status).toBe(503);
-    expect((await order(key)).status).toBe(409);
+    const { order, orders } = await shopOn(undefined, { adapter, storeTimeout: 500, whenInFlight: 'reject' });
+    expect([(await order()).status, (await order()).status]).toEqual([503, 409]);
     mayCommit.happens();
     await committed;
-    expect([(await order(key)).status, await ordersOf(key)]).toEqual([201, 1]);
+    expect([(await order()).status, await orders()]).toEqual([201, 1]);
   });
 
   it.each<[string, IdempotencyOptions]>([
     ['without a key, where that is let through', { whenKeyMissing: 'run' }],
     ['whose method is not guarded', { methods: ['PUT'] }],
   ])('runs a plain transaction for a request %s', async (_title, options) => {
-    const name = newKey();
-    let hasFailed = false;
-    const app = express();
-    app.post('/', idempotency({ store: postgresStore(pool), ...options }), async (req, res) => {
-      const { headersSent } = await req.idempotency.commitWith(fromPg(pool), async tx => {
-        await tx.query('INSERT INTO orders (key) VALUES ($1)', [name]);
-        res.status(201).json({ name });
-        if (!hasFailed) throw new Error('No tea.');
-        return res;
-      });
-      expect(headersSent).toBe(false);
+    const wereSent: boolean[] = [];
+    const work = atFirst((_tx, _req, res) => {
+      res.status(201).json({});
+      wereSent.push(res.headersSent);
+      throw new Error('No tea.');
     });
-    app.use((error: Error, _req: Request, res: Response, next: express.NextFunction) => {
-      hasFailed = true;
-      if (res.headersSent) next(error);
-      else res.status(500).send(error.message);
-    });
-    const { url } = await serve(app);
-    expect(await send(url)).toMatchObject({ status: 500, text: 'No tea.' });
-    expect(await ordersOf(name)).toBe(0);
-    expect(await send(url)).toMatchObject({ status: 201, text: JSON.stringify({ name }) });
-    expect(await ordersOf(name)).toBe(1);
+    const { order, orders, errors } = await shopOn(work, options);
+    const send = () => (options.methods ? order() : order(''));
+    const count = () => (options.methods ? orders() : orders(''));
+    const before = await count();
+    expect(await send()).toMatchObject({ status: 500 });
+    expect([await count(), (await send()).status, await count()]).toEqual([before, 201, before + 1]);
+    expect([wereSent, errors]).toEqual([[false], [new Error('No tea.')]]);
   });
 });
 
 it('derivedKey() is the same in each attempt at a request, and another for each name, key and caller', async () => {
+  const options: IdempotencyOptions = { scope: req => req.get('X-Customer'), shouldCache: () => false };
+  const act = (req: Request, res: Response) => res.send(req.idempotency.derivedKey(String(req.get('X-Name'))));
+  const { post } = await guarded(options, act);
   const found: string[] = [];
-  const app = express();
-  const guard = idempotency({
-    store: postgresStore(pool),
-    scope: req => req.get('X-Customer'),
-    shouldCache: () => false,
-  });
-  app.post('/', guard, (req, res) => {
-    found.push(req.idempotency.derivedKey(String(req.get('X-Name'))));
-    res.end();
-  });
-  const { url } = await serve(app);
-  const [a, b] = [newKey(), newKey()];
   for (const [key, customer, name] of [
-    [a, 'ann', 'charge'],
-    [a, 'ann', 'charge'],
-    [a, 'ann', 'refund'],
-    [b, 'ann', 'charge'],
-    [a, 'ben', 'charge'],
+    ['a', 'ann', 'charge'],
+    ['a', 'ann', 'charge'],
+    ['a', 'ann', 'refund'],
+    ['b', 'ann', 'charge'],
+    ['a', 'ben', 'charge'],
   ] as const)
-    await send(url, { headers: keyed(key, { 'X-Customer': customer, 'X-Name': name }) });
+    found.push((await post({ key, headers: { 'X-Customer': customer, 'X-Name': name } })).text);
   expect(found[0]).toMatch(/^[\w-]{43}$/);
-  expect(found[1]).toBe(found[0]);
-  expect(new Set(found).size).toBe(4);
+  expect([found[1], new Set(found).size]).toEqual([found[0], 4]);
 });
 
 describe('before BEGIN, commitWith() refuses', () => {
-  it.each<[string, (req: Request, res: Response) => unknown, RegExp, IdempotencyOptions]>([
-    [
-      'a store that has no transactions',
-      req => req.idempotency.commitWith(fromPg(pool), () => Promise.resolve()),
-      /needs a store that commits/,
-      { store: new Keyv() },
-    ],
+  const commit = ({ idempotency: own }: Request, work = (): Promise<unknown> => Promise.resolve()) =>
+    own.commitWith(fromPg(pool), work);
+  it.each<[string, (req: Request, res: Response) => unknown, RegExp, IdempotencyOptions?]>([
+    ['a store that has no transactions', req => commit(req), /needs a store that commits/, { store: new Keyv() }],
     [
       'leases that are not those of the store',
-      req => req.idempotency.commitWith(fromPg(pool), () => Promise.resolve()),
+      req => commit(req),
       /needs a store that commits/,
       { leases: memoryLeases() },
     ],
@@ -375,28 +309,19 @@ describe('before BEGIN, commitWith() refuses', () => {
       'a response that has begun',
       (req, res) => {
         res.writeHead(200);
-        return req.idempotency.commitWith(fromPg(pool), () => Promise.resolve());
+        return commit(req);
       },
       /before the response begins/,
-      {},
     ],
-    [
-      'to be called inside itself',
-      req =>
-        req.idempotency.commitWith(fromPg(pool), () =>
-          req.idempotency.commitWith(fromPg(pool), () => Promise.resolve()),
-        ),
-      /twice for one request, or inside itself/,
-      {},
-    ],
-  ])('%s', async (_title, act, message, options) => {
+    ['to be called inside itself', req => commit(req, () => commit(req)), /twice for one request, or inside itself/],
+  ])('%s', async (_title, ...[act, message, options]) => {
     let error: unknown;
-    const app = express();
-    app.post('/', idempotency({ store: postgresStore(pool), whenStoreFails: 'run', ...options }), async (req, res) => {
+    const recording = async (req: Request, res: Response): Promise<void> => {
       error = await Promise.resolve(act(req, res)).catch((reason: unknown) => reason);
       res.end();
-    });
-    await send((await serve(app)).url, { headers: keyed(newKey()) });
+    };
+    const { post } = await guarded({ store: postgresStore(pool), whenStoreFails: 'run', ...options }, recording);
+    await post({ key: `refused ${keys++} ${Date.now()}` });
     expect(error).toMatchObject({ message: expect.stringMatching(message) as string });
   });
 });

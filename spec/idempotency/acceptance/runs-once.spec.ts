@@ -1,15 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import express from 'express';
 import { Keyv } from 'keyv';
-import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../support/listen';
-import { EventLog } from '../../support/event-log';
+import type { IdempotencyOptions } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
+import { guarded } from '../../support/guarded';
 import { HookedLeases } from '../../support/hooked-leases';
 import { withLeaseThatLasts } from '../../support/lease-that-lasts';
-import { serve } from '../../support/serve';
 import { SlowMap } from '../../support/slow-map';
-import { keyed } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold within one process; `processes.spec.ts` has the same among several. */
 
@@ -26,31 +22,26 @@ const stores: [title: string, make: () => IdempotencyOptions][] = [
   ],
 ];
 
-const rows = expressVersions.flatMap(([version, make]) =>
-  stores.flatMap(([store, options]) => [20, 200].map(count => ({ version, make, store, options, count }))),
-);
-
-it.each(rows)(
-  'of $count concurrent duplicates on $store exactly one runs, and all get its answer ($version)',
-  async ({ make, options, count }) => {
-    let runs = 0;
-    const { url } = await serve(
-      make().post('/tickets/:seat', idempotency(options()), async (req, res) => {
-        const run = ++runs;
+it.each(expressVersions.flatMap(([name, version]) => stores.map(([store, make]) => ({ name, version, store, make }))))(
+  'of 20 and of 200 concurrent duplicates on $store exactly one runs, and all get its answer ($name)',
+  async ({ make, version }) => {
+    const { post, runs } = await guarded(
+      make(),
+      async (_req, res, _next, run) => {
         await slowly();
-        res.status(201).json({ seat: req.params['seat'], run });
-      }),
+        res.status(201).json({ run });
+      },
+      { version },
     );
-    const answers = await Promise.all(
-      Array.from({ length: count }, () =>
-        send(`${url}/tickets/7?row=b`, { headers: keyed('k', { 'Content-Type': 'text/plain' }), body: 'one ticket' }),
-      ),
-    );
-    expect(runs).toBe(1);
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
-      new Set(['201 {"seat":"7","run":1}']),
-    );
-    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+    for (const [at, count] of [20, 200].entries()) {
+      const request = { key: String(count), path: '/tickets/7?row=b', body: 'one ticket' };
+      const answers = await Promise.all(Array.from({ length: count }, () => post(request)));
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
+        new Set([`201 {"run":${at + 1}}`]),
+      );
+      expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+      expect(runs()).toBe(at + 1);
+    }
   },
 );
 
@@ -58,26 +49,21 @@ it.each(stores)(
   'a handler takes five leases on %s, with duplicates all the while: one run',
   (_store, make) =>
     withLeaseThatLasts(async leaseDuration => {
-      let runs = 0;
-      let over = false;
-      const log = new EventLog();
-      const options = { ...make(), leaseDuration, waitTimeout: 300_000, onEvent: log.onEvent };
-      const { url } = await serve(
-        express().put('/', idempotency(options), async (_req, res) => {
-          runs++;
+      const state = { isOver: false };
+      const { post, log, runs } = await guarded(
+        { ...make(), leaseDuration, waitTimeout: 300_000 },
+        async (_req, res) => {
           await pause(5 * leaseDuration);
           res.send('done');
-          over = true;
-        }),
+          state.isOver = true;
+        },
       );
-      const isOver = (): boolean => over;
       const answers = [];
-      for (; !isOver(); await pause(leaseDuration / 10))
-        answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
+      for (; !state.isOver; await pause(leaseDuration / 10)) answers.push(post());
       expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
       // 50 on a machine that does nothing else.
       expect(answers.length).toBeGreaterThan(5);
-      return { runs, losses: log.kinds.filter(kind => kind === 'lease-lost').length };
+      return { runs: runs(), losses: log.kinds.filter(kind => kind === 'lease-lost').length };
     }),
   400_000,
 );
@@ -85,23 +71,20 @@ it.each(stores)(
 it.each(stores)('the cacheDuration ends under load on %s: one run in each period', async (_store, make) => {
   const period = 150;
   const starts: number[] = [];
-  const { url } = await serve(
-    express().post('/', idempotency({ ...make(), cacheDuration: period }), async (_req, res) => {
-      const run = starts.push(performance.now());
-      await pause(10);
-      res.json({ run });
-    }),
-  );
+  const { post } = await guarded({ ...make(), cacheDuration: period }, async (_req, res) => {
+    const run = starts.push(performance.now());
+    await pause(10);
+    res.json({ run });
+  });
   const isOver = (): boolean => starts.length > 3;
   const load = Array.from({ length: 10 }, async () => {
     const seen: string[] = [];
-    while (!isOver()) seen.push((await send(url, { headers: keyed('k') })).text);
+    while (!isOver()) seen.push((await post()).text);
     return seen;
   });
   const seen = await Promise.all(load);
   expect(new Set(seen.flat()).size).toBe(starts.length);
-  for (const [index, at] of starts.entries())
-    if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThanOrEqual(period);
+  for (const [index, at] of starts.slice(1).entries()) expect(at - (starts[index] ?? 0)).toBeGreaterThanOrEqual(period);
   // No client ever sees an earlier run after a later one.
   for (const one of seen) expect(one).toEqual([...one].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)));
 });

@@ -103,7 +103,6 @@ describe('a body that a parser has made into', () => {
     return { t };
   };
   it.each<[string, unknown, unknown]>([
-    ['the sign of zero beside what is no JSON', { a: 0, b: NaN }, { a: -0, b: NaN }],
     ['NaN or null', { a: NaN }, { a: null }],
     ['undefined or nothing', { a: undefined }, {}],
     ['what querystring makes', parse('a=1'), parse('a=2')],
@@ -126,6 +125,11 @@ describe('a body that a parser has made into', () => {
   });
 });
 
+it('JSON that a parser has left is compared by its value: the order of members and the sign of zero make no difference', async () => {
+  const left = leaving({ body: { a: [1, 2], b: 0 } }, { body: { b: -0, a: [1, 2] } }, { body: { a: [2, 1], b: 0 } });
+  expect(await runsOf([asJson, asJson, asJson], {}, left)).toBe('1 1 2');
+});
+
 describe('a form that a parser has made into an object', () => {
   it.each<[string, unknown, unknown, string]>([
     ['the same request if only the order of its names', { a: '1', b: '2' }, { b: '2', a: '1' }, '1 1'],
@@ -141,7 +145,6 @@ describe('a form that a parser has made into an object', () => {
   ])('is %s is another', async (_title, one, other, expected) => {
     for (const sent of [form('x'), asForm])
       expect(await runsOf([sent, sent], {}, leaving({ body: one }, { body: other }))).toBe(expected);
-    expect(await runsOf([asJson, asJson], {}, leaving({ body: one }, { body: other }))).toBe('1 2');
   });
 });
 

@@ -148,8 +148,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'in what an earlier parser has made of them',
     mutant: {
       file: 'lib/idempotency/identity/canonical.ts',
-      find: 'pieces.push(`s${value.length}:${value}`);',
-      replace: 'pieces.push(`n${value};`);',
+      find: 'return `${value.length}"${value}`;',
+      replace: "return '';",
     },
   },
   {
@@ -188,8 +188,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'of two multipart forms > is a duplicate',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'if (hash?.isExact) return [kind, coding, hash.text];',
-      replace: '',
+      find: 'hash ?? (await bytesParts(bytes, mediaType))',
+      replace: 'await bytesParts(bytes, mediaType)',
     },
   },
   {
@@ -208,8 +208,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'that has another value is another request',
     mutant: {
       file: 'lib/idempotency/identity/canonical.ts',
-      find: 'canonicalOf(parseExactly(text), seen)',
-      replace: 'canonicalOf(JSON.parse(text), seen)',
+      find: 'canonicalOf(parseExactly(text), walk)',
+      replace: 'canonicalOf(JSON.parse(text), walk)',
     },
   },
   {
@@ -279,8 +279,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets 422 while the original runs and after it, never 409, and harms nothing',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "return isSame ? answer : { kind: 'reused', status: 422 };",
-      replace: "return isSame || answer.kind === 'running' ? answer : { kind: 'reused', status: 422 };",
+      find: "return isSame ? answer : { kind: 'reused' };",
+      replace: "return isSame || answer.kind === 'running' ? answer : { kind: 'reused' };",
     },
   },
   {
@@ -289,8 +289,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'by default, a response is not shared where the callers have another',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: 'present.push([place, parts]);',
-      replace: 'present.push([place, parts.slice(0, 1)]);',
+      find: '[place, callerParts(caller, place)] as const',
+      replace: '[place, callerParts(caller, place).slice(0, 1)] as const',
     },
   },
   {
@@ -299,8 +299,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'by default, a response is not shared where the callers have another > place',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: 'present.push([place, parts]);',
-      replace: "present.push(['', parts]);",
+      find: '[place, callerParts(caller, place)] as const',
+      replace: "['', callerParts(caller, place)] as const",
     },
   },
   {
@@ -319,8 +319,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'user behind one gateway',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
-      find: "add('req.user', user);",
-      replace: "add('req.user', auth === undefined ? user : undefined);",
+      find: "'req.user': user };",
+      replace: "'req.user': auth === undefined ? user : undefined };",
     },
   },
   {
@@ -389,8 +389,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets its answer, which is never replayed',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending === 'record' || this.attempt.caller.hasAppeared()) return 'record';",
-      replace: "if (ending === 'record') return 'record';",
+      find: "if (this.exchange.callerHasAppeared()) return 'record';",
+      replace: '',
     },
   },
   {

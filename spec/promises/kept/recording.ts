@@ -115,8 +115,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'the request is never run again, and each duplicate gets an answer that says why',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending === 'record' || this.attempt.caller.hasAppeared()) return 'record';",
-      replace: "if (ending === 'record') return 'nothing';",
+      find: "if (ending === 'nothing' || ending === 'record') return ending;",
+      replace: "if (ending === 'nothing' || ending === 'record') return 'nothing';",
     },
   },
   {
@@ -125,8 +125,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'share the failure of the first',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending === 'nothing') return ending;",
-      replace: "if (ending === 'nothing' || (ending !== 'record' && ending.status >= 500)) return 'nothing';",
+      find: '    return this.judge(ending);',
+      replace: "    return ending.status >= 500 ? 'nothing' : this.judge(ending);",
     },
   },
   {
@@ -171,7 +171,7 @@ export const recording: readonly KeptPromise[] = [
   },
   {
     promise: 'A handler goes on when its client leaves: its response is stored, and the retry replays it.',
-    spec: 'spec/idempotency/acceptance/failures.spec.ts',
+    spec: 'spec/idempotency/acceptance/client-leaves.spec.ts',
     title:
       'the client is gone while the handler runs, which answers with > the response is stored, and the retry replays it',
     mutant: {
@@ -182,23 +182,23 @@ export const recording: readonly KeptPromise[] = [
   },
   {
     promise: 'The response of a client that is gone after the handler has ended is stored.',
-    spec: 'spec/idempotency/acceptance/failures.spec.ts',
-    title: 'the client is gone after the handler has ended, before the response is stored',
+    spec: 'spec/idempotency/acceptance/client-leaves.spec.ts',
+    title: 'while the end of its response is held back: stored',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
       find: '      if (!isOurs) this.lose();\n',
       replace:
-        '      if (exchange.req.socket.readableEnded) await exchange.stores.release(this.attempt);\n      if (!isOurs) this.lose();\n',
+        '      if (exchange.req.socket.readableEnded) await exchange.stores.release(exchange);\n      if (!isOurs) this.lose();\n',
     },
   },
   {
     promise: 'Nothing happens for a client that is gone before the handler runs: its retry is a first request.',
-    spec: 'spec/idempotency/acceptance/failures.spec.ts',
+    spec: 'spec/idempotency/acceptance/client-leaves.spec.ts',
     title: 'the client is gone before the handler runs: nothing happens',
     mutant: {
       file: 'lib/idempotency/idempotency.ts',
       find: 'const tooLate = exchange.outcomeIfUnanswerable();',
-      replace: 'const tooLate = attempt.asked > 0 ? undefined : exchange.outcomeIfUnanswerable();',
+      replace: 'const tooLate = exchange.asked > 0 ? undefined : exchange.outcomeIfUnanswerable();',
     },
   },
   {
@@ -230,8 +230,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'and that never ends has run, > leaseDuration after it has written last',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "if (!response) return { kind: 'unavailable', status: 409 };",
-      replace: "if (!response) return { kind: 'conflicted', status: 409, msLeft: 1 };",
+      find: "if (!response) return refused('unavailable');",
+      replace: "if (!response) return refused('conflicted');",
     },
   },
   {
@@ -256,7 +256,7 @@ export const recording: readonly KeptPromise[] = [
   },
   {
     promise: 'Middlewares around idempotency() do to a response, and to its replay, what they do without it.',
-    spec: 'spec/idempotency/acceptance/express.spec.ts',
+    spec: 'spec/idempotency/acceptance/middlewares.spec.ts',
     title: 'and to its replay, what it does without idempotency()',
     mutant: {
       file: 'lib/idempotency/run/replay.ts',
@@ -266,8 +266,8 @@ export const recording: readonly KeptPromise[] = [
   },
   {
     promise: 'morgan sees the true status and length.',
-    spec: 'spec/idempotency/acceptance/express.spec.ts',
-    title: 'idempotency() logs what was sent, once for each request that it sees',
+    spec: 'spec/idempotency/acceptance/middlewares.spec.ts',
+    title: 'morgan logs what was sent, once for each request that it sees',
     mutant: {
       file: 'lib/idempotency/run/replay.ts',
       find: '  res.statusCode = status;\n',
@@ -276,8 +276,8 @@ export const recording: readonly KeptPromise[] = [
   },
   {
     promise: 'on-finished is told when the response has been sent, and not before.',
-    spec: 'spec/idempotency/acceptance/express.spec.ts',
-    title: 'idempotency() is told when the response has been sent, and not before',
+    spec: 'spec/idempotency/acceptance/middlewares.spec.ts',
+    title: 'on-finished is told when the response has been sent, and not before',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: '    this.hasEnded = true;\n',
@@ -286,7 +286,7 @@ export const recording: readonly KeptPromise[] = [
   },
   {
     promise: 'A session is saved before the client has its answer.',
-    spec: 'spec/idempotency/acceptance/express.spec.ts',
+    spec: 'spec/idempotency/acceptance/middlewares.spec.ts',
     title: 'is saved before the client has its answer, and each caller has their own',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
@@ -307,8 +307,8 @@ export const recording: readonly KeptPromise[] = [
   },
   {
     promise: 'A pipelined response whose client has left before its turn is stored, too.',
-    spec: 'spec/idempotency/pipelined.spec.ts',
-    title: 'while its response waits for its turn ends its response, which is replayed',
+    spec: 'spec/idempotency/acceptance/client-leaves.spec.ts',
+    title: 'a client leaves while its response waits for its turn',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: 'if (this.hidesDeparture) withoutClient.add(res);',

@@ -49,8 +49,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'has left > is another request',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'return files.length === 0 ? parts :',
-      replace: 'return files.length < 99 ? parts :',
+      find: 'received.files.length > 0 ?',
+      replace: 'received.files.length > 99 ?',
     },
   },
   {
@@ -170,7 +170,7 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/binding/acceptance/claims-and-headers.spec.ts',
     title: 'a claim that is an empty array is missing, and no value that the client sends replaces it',
     mutant: {
-      file: 'lib/binding/sources/caller.ts',
+      file: 'lib/binding/sources/order.ts',
       find: '(readNothing(property, at, claim.missing) ?? INVALID)',
       replace: 'INVALID',
     },
@@ -180,7 +180,7 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/binding/acceptance/permissions.spec.ts',
     title: 'is a 400 that lists it when the principal lacks it',
     mutant: {
-      file: 'lib/binding/sources/caller.ts',
+      file: 'lib/binding/sources/order.ts',
       find: 'put(property, isRefused ? at.failMissing(permission.missing) : held.has(name));',
       replace: 'put(property, held.has(name));',
     },
@@ -190,9 +190,9 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/binding/acceptance/cookies.spec.ts',
     title: 'is missing, and comes from nowhere else',
     mutant: {
-      file: 'lib/binding/sources/headers.ts',
-      find: 'spec.signed ? signedText(req, name) : ownValue(cookies, name)',
-      replace: 'ownValue(cookies, name)',
+      file: 'lib/binding/sources/order.ts',
+      find: 'spec.signed ? signedText(req, name) : cookieText(cookies[name])',
+      replace: 'cookieText(cookies[name])',
     },
   },
   {

@@ -14,8 +14,8 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'Of 20 or 200 concurrent duplicates in several processes on one Redis, exactly one runs.',
-    spec: 'spec/processes/run-once.spec.ts',
-    title: 'concurrent duplicates once and give all the same answer',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
       find: "if not held or isOwn and kind ~= 'd' then",
@@ -24,12 +24,12 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'Of 20 or 200 concurrent duplicates of two services on one PostgreSQL, exactly one runs.',
-    spec: 'spec/idempotency/acceptance/postgres.spec.ts',
-    title: 'concurrent duplicates once and give all the same answer',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/stores/postgres/statements.ts',
-      find: 'AND (${isFree} OR r.token = $2::text AND NOT r.done)',
-      replace: 'AND ($2::text IS NOT NULL AND ${isFree} OR NOT r.done)',
+      find: '`${isFree} OR ${isOwn} AND NOT r.done`',
+      replace: '`${isFree} OR $2::text IS NOT NULL AND NOT r.done`',
     },
   },
   {
@@ -61,8 +61,8 @@ export const running: readonly KeptPromise[] = [
   {
     promise:
       'A key is handed on when the process that runs it is killed: when the lease has run out, and not long after.',
-    spec: 'spec/processes/run-once.spec.ts',
-    title: 'hand a key on when the process that runs it is killed',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'the process of a handler is killed',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
       find: "redis.call('SET', KEYS[1], value, 'PX', ms)",
@@ -72,8 +72,8 @@ export const running: readonly KeptPromise[] = [
   {
     promise:
       'Of an owner that is stopped past its lease and comes back, and the one that took over, one result is published.',
-    spec: 'spec/processes/run-once.spec.ts',
-    title: 'publish one result when an owner is stopped',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'a holder is stopped past its lease and resumed after a takeover',
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
       find: ": held.kind === 'done' && held.token === id.token",
@@ -83,7 +83,7 @@ export const running: readonly KeptPromise[] = [
   {
     promise: 'A late release of an owner that was overtaken has no effect.',
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
-    title: 'its late release has no effect',
+    title: 'a holder is stopped past its lease and resumed after a takeover',
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
       find: 'return isOwn and finish(false) or 0',
@@ -103,8 +103,8 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A handler learns from its signal that the lease is lost.',
-    spec: 'spec/processes/run-once.spec.ts',
-    title: 'tell a handler through its signal that the lease is lost',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'its signal says so',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
       find: '    this.guard.endLease(LOST);\n',
@@ -151,7 +151,7 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A process that stands still for longer than a lease in memory loses none: each request runs once.',
-    spec: 'spec/processes/stall.spec.ts',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'runs each request once: nobody else could have taken over',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
@@ -197,7 +197,7 @@ export const running: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
       find: '        const held = await stores.acquireAgain(id);\n',
-      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<TimedStores['acquireAgain']>>;\n",
+      replace: "        const held = { kind: 'acquired' } as Awaited<ReturnType<typeof stores.acquireAgain>>;\n",
     },
   },
   {
@@ -232,8 +232,8 @@ export const running: readonly KeptPromise[] = [
     title: 'a bounded 503, on a connection that goes on; nothing runs twice',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "waited || options.whenStoreFails === 'reject'",
-      replace: 'waited',
+      find: "!waited && options.whenStoreFails === 'run'",
+      replace: '!waited',
     },
   },
   {
@@ -242,8 +242,8 @@ export const running: readonly KeptPromise[] = [
     title: 'at acquire, and so configured: it runs, within the bound',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: "waited || options.whenStoreFails === 'reject'",
-      replace: 'waited || options.storeTimeout > 0',
+      find: "!waited && options.whenStoreFails === 'run'",
+      replace: '!waited && options.storeTimeout < 0',
     },
   },
   {
@@ -269,18 +269,18 @@ export const running: readonly KeptPromise[] = [
   {
     promise:
       'A real Redis that is down is a 503 with Retry-After in time, runs nothing, and works again when it is back.',
-    spec: 'spec/processes/redis-faults.spec.ts',
+    spec: 'spec/idempotency/acceptance/store-outages.spec.ts',
     title: 'while it is down, runs nothing, and works again when it is back',
     mutant: {
-      file: 'lib/idempotency/idempotency.ts',
-      find: "{ headers: { 'Retry-After': '1' }, cause: outcome.error }",
-      replace: '{ cause: outcome.error }',
+      file: 'lib/idempotency/decide.ts',
+      find: "{ headers: { 'Retry-After': '1' }, cause: error }",
+      replace: '{ cause: error }',
     },
   },
   {
     promise: 'A lease that the store grants late, after its request was refused, is given back.',
-    spec: 'spec/idempotency/acceptance/postgres.spec.ts',
-    title: 'give back what it acquires late',
+    spec: 'spec/idempotency/acceptance/store-outages.spec.ts',
+    title: 'gives back what it acquires late',
     mutant: {
       file: 'lib/idempotency/store-calls/timed-stores.ts',
       find: 'const releaseAgain = this.releaseQuietly.bind(this, run);',
@@ -309,10 +309,10 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A Redis client that mixes up its answers shows no response of another request.',
-    spec: 'spec/idempotency/stores/responses.spec.ts',
+    spec: 'spec/idempotency/stores/keyv-like-responses.spec.ts',
     title: 'that is of another key gets 503',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/store.ts',
       find: 'if (own !== key)',
       replace: 'if (own === undefined)',
     },
@@ -330,10 +330,10 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: '100 waiters on a response of 5 MB on Redis cost one read, and no one a 503.',
-    spec: 'spec/idempotency/stores/responses.spec.ts',
+    spec: 'spec/idempotency/stores/keyv-like-responses.spec.ts',
     title: 'cost one read of Redis',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/store.ts',
       find: '    if (pending && now - pending.at < ms / 2) return pending.result;\n',
       replace: '',
     },
@@ -353,9 +353,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/decide.spec.ts',
     title: 'gets a 409 at once, with Retry-After, when whenInFlight is reject',
     mutant: {
-      file: 'lib/idempotency/idempotency.ts',
-      find: "headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) },",
-      replace: '',
+      file: 'lib/idempotency/decide.ts',
+      find: "refused('conflicted', { 'Retry-After': wholeSeconds(answer.msLeft) })",
+      replace: "refused('conflicted')",
     },
   },
   {
@@ -405,7 +405,7 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/stores/keyv-like.spec.ts',
     title: 'is refused where Keyv 6 names responses otherwise than Keyv 5',
     mutant: {
-      file: 'lib/idempotency/stores/responses.ts',
+      file: 'lib/idempotency/stores/keyv-like.ts',
       find: '    if (this.client) refuseOtherNames(keyv);\n',
       replace: '',
     },

@@ -1,37 +1,37 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** What becomes of the bytes on the way. */
+type Manner = 'passes' | 'drops requests' | 'drops answers' | 'stalls' | 'refuses';
 
 /**
- * Stands between a process and a server, counts how often the process waits for the server, and can lose an answer of the
- * server as a network does: with its connection. It can also be slow.
+ * Stands between a process and a server, counts how often the process waits for the server, and can lose what goes over it as
+ * a network does: with its connections.
  */
 export class TcpProxy {
   /** Times that the server has answered something; what the process has sent together is answered together. */
   answers = 0;
-  /** Times that the process has connected. */
-  connections = 0;
-  private readonly sockets = new Set<Socket>();
+  private manner: Manner = 'passes';
+  private readonly pairs = new Set<readonly [near: Socket, far: Socket]>();
   /** Answers that still get through before one is lost; undefined: all do. */
   private left: number | undefined;
   private lost: (answer: string) => void = () => undefined;
-  private isCut = false;
-  private bytesPerMs = Infinity;
+  private resets = false;
 
   private constructor(
     private readonly server: Server,
-    private target: number,
-  ) {}
+    private readonly target: number,
+  ) {
+    server.on('connection', near => {
+      this.join(near);
+    });
+  }
 
   static async before(target: number): Promise<TcpProxy> {
-    const server = createServer();
-    const proxy = new TcpProxy(server, target);
-    server
-      .on('connection', near => {
-        proxy.join(near);
-      })
-      .listen(0, '127.0.0.1');
+    const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return proxy;
+    return new TcpProxy(server, target);
   }
 
   get port(): number {
@@ -46,93 +46,90 @@ export class TcpProxy {
     });
   }
 
+  /** Requests are lost for `ms` milliseconds, and then the connections. */
+  dropRequests(ms: number): Promise<void> {
+    return this.lose('drops requests', ms);
+  }
+
+  /** The server does as it is asked, but its answers are lost for `ms` milliseconds, and then the connections. */
+  dropAnswers(ms: number): Promise<void> {
+    return this.lose('drops answers', ms);
+  }
+
+  /** Nothing moves for `ms` milliseconds; nothing is lost. */
+  async stall(ms: number): Promise<void> {
+    this.manner = 'stalls';
+    for (const socket of [...this.pairs].flat()) socket.pause();
+    await pause(ms);
+    this.manner = 'passes';
+    for (const socket of [...this.pairs].flat()) socket.resume();
+  }
+
   /** The server is out of reach: connections break, and new ones do too. */
   cut(): void {
-    this.isCut = true;
-    for (const socket of this.sockets) socket.destroy();
+    this.manner = 'refuses';
+    this.break();
   }
 
   /** The server is there again. */
   mend(): void {
-    this.isCut = false;
-  }
-
-  /** The connections that there are go silent, as if a router had forgotten them; new ones work. */
-  silence(): void {
-    for (const socket of this.sockets) socket.pause().removeAllListeners('data');
-  }
-
-  /** What travels from now on, either way, takes its time. */
-  slowDown(bytesPerSecond: number): void {
-    this.bytesPerMs = bytesPerSecond / 1_000;
-  }
-
-  /** Waits until the process connects once more. */
-  async connected(): Promise<void> {
-    await once(this.server, 'connection');
-  }
-
-  /** Leads new connections to another server; those that there are stay. */
-  leadTo(port: number): void {
-    this.target = port;
+    this.manner = 'passes';
   }
 
   async close(): Promise<void> {
     this.server.close();
-    for (const socket of this.sockets) socket.destroy();
+    this.break();
     await once(this.server, 'close');
   }
 
+  private async lose(manner: Manner, ms: number): Promise<void> {
+    this.manner = manner;
+    await pause(ms);
+    this.break();
+    this.manner = 'passes';
+  }
+
+  /** Every other time with a reset, which clients learn of at another moment than of an end. */
+  private break(): void {
+    for (const [near, far] of this.pairs) {
+      if (this.resets) near.resetAndDestroy();
+      else near.destroy();
+      far.destroy();
+    }
+    this.resets = !this.resets;
+  }
+
   private join(near: Socket): void {
-    if (this.isCut) {
+    if (this.manner === 'refuses') {
       near.destroy();
       return;
     }
-    this.connections++;
     const far = connect(this.target, '127.0.0.1');
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.sockets.add(one);
-      one
-        .on('error', () => undefined)
-        .on('close', () => {
-          this.sockets.delete(one);
-          other.destroy();
-        });
+    const pair = [near, far] as const;
+    this.pairs.add(pair);
+    for (const socket of pair) {
+      socket.setNoDelay();
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        this.pairs.delete(pair);
+        for (const each of pair) each.destroy();
+      });
+      if (this.manner === 'stalls') socket.pause();
     }
     let isWaiting = false;
-    near
-      .on('data', (question: Buffer) => {
-        isWaiting = true;
-        far.write(question);
-        this.delay(near, question);
-      })
-      .on('end', () => {
-        far.end();
-      });
+    near.on('end', () => far.end());
+    near.on('data', (question: Buffer) => {
+      isWaiting = true;
+      if (this.manner !== 'drops requests') far.write(question);
+    });
     far.on('data', (answer: Buffer) => {
-      this.delay(far, answer);
       if (isWaiting) this.answers++;
       isWaiting = false;
-      if (this.left === undefined || this.left-- > 0) {
-        near.write(answer);
-        return;
-      }
-      this.left = undefined;
-      near.destroy();
-      this.lost(answer.toString());
+      if (this.left !== undefined && this.left-- === 0) {
+        this.left = undefined;
+        near.destroy();
+        this.lost(answer.toString());
+      } else if (this.manner !== 'drops answers') near.write(answer);
     });
-  }
-
-  /** Reads nothing more from a socket for as long as these bytes travel. */
-  private delay(from: Socket, { length }: Buffer): void {
-    const ms = length / this.bytesPerMs;
-    if (ms === 0) return;
-    from.pause();
-    setTimeout(() => {
-      from.resume();
-    }, ms).unref();
   }
 }

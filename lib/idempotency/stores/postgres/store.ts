@@ -3,11 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable } from '../../../basics/awaitable';
 import { checkOptions, objectWith, type Rule } from '../../../options/check';
 import type { Acquisition, LeaseStore } from '../../leases/lease-store';
-import type { RunFacts, RunPage, RunQuery, RunRecord } from '../../leases/runs';
-import { toStored } from '../responses';
-import { findRun, listRuns, nameOf, responsesBy, sweeping, type ListedRuns } from '../sql';
-import type { Store } from '../store';
-import { commitOn, ddl, listedRuns, NAME, statementsOn, tablesOf, type Tables } from './statements';
+import { SqlDatabase } from '../sql';
+import { nameOf, toStored, type Store } from '../store';
+import { commitOn, ddl, dialectOf, NAME, statementsOn, tablesOf, type Tables } from './statements';
 
 /** The part of a `Pool` of pg (node-postgres 8) that bindonce uses. */
 export interface PostgresPool {
@@ -36,8 +34,6 @@ const MADE_ALREADY: readonly unknown[] = ['42P07', '42710', '23505'];
 
 /** Tries after which a step has failed. */
 const TRIES = 20;
-/** Rows that are deleted in one statement. */
-const SWEEP_BATCH = 1_000;
 
 /** Leases and responses in PostgreSQL; with `commitWith`, in one transaction with the application's own data. */
 export interface PostgresStore extends Store {
@@ -56,22 +52,15 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   const database = new Database(pool, tables);
   const commit = commitOn(tables);
   return {
-    leases: new PostgresLeases(database),
-    responses: responsesBy({
-      read: (key, token) => database.run('read', [keyHash(key), token]),
-      keep: (key, token, ms, text) => database.run('keep', [keyHash(key), token, ms, text]),
-      remove: (key, token) => database.run('remove', [keyHash(key), token]),
-    }),
-    commit: (key, token, response, ms) => ({
-      text: commit,
-      values: [
-        keyHash(key).toString('hex'),
-        token,
-        toStored(nameOf(key, token), response),
-        String(ms),
-        String(response.status),
-      ],
-    }),
+    leases: leasesIn(database, tables),
+    responses: database,
+    commit(key, token, response, ms) {
+      const text = toStored(nameOf(key, token), response);
+      return {
+        text: commit,
+        values: [keyHash(key).toString('hex'), token, text, String(ms), String(response.status)],
+      };
+    },
   };
 }
 
@@ -85,8 +74,10 @@ postgresStore.ddl = (options: PostgresStoreOptions = {}): string => {
  * The leases of `postgresStore(pool)`, for responses that are kept elsewhere.
  * @throws TypeError as `postgresStore` does.
  */
-export const postgresLeases = (pool: PostgresPool, options: PostgresStoreOptions = {}): LeaseStore =>
-  new PostgresLeases(new Database(pool, checked('postgresLeases', pool, options)));
+export function postgresLeases(pool: PostgresPool, options: PostgresStoreOptions = {}): LeaseStore {
+  const tables = checked('postgresLeases', pool, options);
+  return leasesIn(new Database(pool, tables), tables);
+}
 
 function checked(owner: string, pool: unknown, options: PostgresStoreOptions): Tables {
   // The message does not quote the value: a connection string holds a password.
@@ -98,30 +89,15 @@ function checked(owner: string, pool: unknown, options: PostgresStoreOptions): T
   return tablesOf(options.prefix ?? 'bindonce_', options.schema);
 }
 
-type Step = keyof ReturnType<typeof statementsOn>;
-
-/** The tables: makes them when they are missing, and deletes what has expired. */
-class Database {
-  private readonly statements: ReturnType<typeof statementsOn>;
-  readonly runs: ListedRuns;
+/** The tables, which are made when they are missing. */
+class Database extends SqlDatabase {
   private creating: Promise<void> | undefined;
-  /** Every process sweeps: they skip each other's rows. */
-  private readonly planSweep = sweeping(
-    (['sweepRuns', 'sweepResponses'] as const).map(
-      step => async () => (await this.run(step, [SWEEP_BATCH])).length === SWEEP_BATCH,
-    ),
-  );
 
   constructor(
     private readonly pool: PostgresPool,
     private readonly tables: Tables,
   ) {
-    this.statements = statementsOn(tables);
-    this.runs = { sql: listedRuns(tables), parameter: position => `$${position}`, select: this.query.bind(this) };
-  }
-
-  run(step: Step, values: unknown[]): Promise<readonly unknown[]> {
-    return this.query(this.statements[step], values);
+    super(dialectOf(tables));
   }
 
   /** Runs one statement, which is one transaction. */
@@ -140,16 +116,8 @@ class Database {
     }
   }
 
-  /** Runs a statement until it has an answer, or the row that another one has locked stays locked. */
-  async answer<T extends { readonly locked?: boolean }>(step: Step, values: unknown[]): Promise<T> {
-    let row: T | undefined;
-    for (let tries = 1; tries <= TRIES; tries++) {
-      [row] = (await this.run(step, values)) as readonly T[];
-      if (row && !row.locked) return row;
-      await pause(tries);
-    }
-    if (row) return row;
-    throw new Error(`postgresStore: ${step} was tried ${TRIES} times, and others had locked the row each time`);
+  protected keyOf(cacheKey: string): Buffer {
+    return keyHash(cacheKey);
   }
 
   private async create(): Promise<void> {
@@ -163,63 +131,53 @@ class Database {
   }
 }
 
-class PostgresLeases implements LeaseStore {
-  constructor(private readonly database: Database) {}
+type Step = keyof ReturnType<typeof statementsOn>;
 
-  async acquire(key: string, token: string, ms: number, about?: RunFacts): Promise<Acquisition> {
-    const { keepUnknown = null, method, path, created, keyHash: ofKey, callerHash: ofCaller } = about ?? {};
-    const facts = [about && key, method, path, created, ofKey, ofCaller];
-    const values = [keyHash(key), token, ms, keepUnknown, ...facts];
-    const { kind, token: holder, ms_left: msLeft } = await this.database.answer<Found>('acquire', values);
-    if (kind === 'acquired') return { kind };
-    return kind === 'running' ? { kind, token: holder, msLeft } : { kind, token: holder };
-  }
-
-  async renew(key: string, token: string, ms: number): Promise<boolean> {
-    return (await this.database.run('renew', [keyHash(key), token, ms])).length === 1;
-  }
-
-  complete(key: string, token: string, ms: number, status?: number): Promise<boolean> {
-    return this.is('complete', [keyHash(key), token, ms, status ?? null]);
-  }
-
-  release(key: string, token: string): Promise<boolean> {
-    return this.is('release', [keyHash(key), token]);
-  }
-
-  settle(key: string, token: string, outcome: 'ran' | 'did-not-run', ms: number): Promise<boolean> {
-    return outcome === 'ran' ? this.is('ran', [keyHash(key), token, ms]) : this.is('didNotRun', [keyHash(key), token]);
-  }
-
-  async salt(): Promise<string> {
-    return (await this.database.answer<{ readonly response: string; readonly locked?: boolean }>('salt', [])).response;
-  }
-
-  list(query: RunQuery): Promise<RunPage> {
-    return listRuns(query, this.database.runs);
-  }
-
-  get(key: string): Promise<RunRecord | undefined> {
-    return findRun(keyHash(key), this.database.runs);
-  }
-
-  private async is(step: Step, values: unknown[]): Promise<boolean> {
-    return (await this.database.answer<{ readonly answer: boolean; readonly locked?: boolean }>(step, values)).answer;
-  }
-}
-
+/** What a step returns. */
 interface Found {
-  readonly kind: Acquisition['kind'];
+  readonly kind: Exclude<Acquisition['kind'], 'acquired'> | 'granted';
   readonly token: string;
   readonly ms_left: number;
   readonly locked: boolean;
 }
 
-/** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
-function keyHash(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+function leasesIn(database: Database, tables: Tables): LeaseStore {
+  const statements = statementsOn(tables);
+  /** Takes a step until it has an answer. A row that stays locked counts as running. */
+  async function take(step: Step, key: string, ...values: unknown[]): Promise<Found> {
+    for (let tries = 1; ; tries++) {
+      const [found] = (await database.query(statements[step], [keyHash(key), ...values])) as readonly Found[];
+      if (found && (!found.locked || (step === 'acquire' && tries === TRIES))) return found;
+      if (!found && !MAKES.includes(step)) return NOTHING;
+      if (tries === TRIES)
+        throw new Error(`postgresStore: ${step} was tried ${TRIES} times, and others had locked the row each time`);
+      await pause(tries);
+    }
+  }
+  const isGranted = async (...step: Parameters<typeof take>): Promise<boolean> =>
+    (await take(...step)).kind === 'granted';
+  return {
+    ...database.ofLeases,
+    async acquire(key, token, ms, about) {
+      const { keepUnknown = null, method, path, created, keyHash: ofKey, callerHash: ofCaller } = about ?? {};
+      const facts = [about && key, method, path, created, ofKey, ofCaller];
+      const { kind, token: holder, ms_left: msLeft } = await take('acquire', key, token, ms, keepUnknown, ...facts);
+      if (kind === 'granted') return { kind: 'acquired' };
+      return kind === 'running' ? { kind, token: holder, msLeft } : { kind, token: holder };
+    },
+    renew: async (key, token, ms) => (await database.query(statements.renew, [keyHash(key), token, ms])).length === 1,
+    complete: (key, token, ms, status) => isGranted('complete', key, token, ms, status),
+    release: (key, token) => isGranted('release', key, token),
+    settle: (key, token, outcome, ms) =>
+      outcome === 'ran' ? isGranted('ran', key, token, ms) : isGranted('didNotRun', key, token),
+  };
 }
 
-function sqlState(error: unknown): unknown {
-  return (error as { code?: unknown } | null | undefined)?.code;
-}
+/** Steps that are granted where there is no run: if they return no row, another has made one meanwhile. */
+const MAKES: readonly Step[] = ['acquire', 'complete'];
+const NOTHING: Found = { kind: 'running', token: '', ms_left: 0, locked: false };
+
+/** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
+const keyHash = (key: string): Buffer => createHash('sha256').update(key).digest();
+
+const sqlState = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code;

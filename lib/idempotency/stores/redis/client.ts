@@ -132,18 +132,11 @@ export class Subscriber {
   /** Resolves when it listens. @throws Error if it cannot. */
   async watch(channel: string, onChange: () => void): Promise<() => void> {
     const connection = await (this.connection ??= this.open());
+    await connection.subscribe(channel, ...this.listener);
     const remove = this.watchers.add(channel, onChange);
-    const stop = (): void => {
-      remove();
-      this.leave(channel).catch(() => undefined);
+    return () => {
+      if (remove()) connection.unsubscribe(channel, ...this.listener).catch(() => undefined);
     };
-    try {
-      await connection.subscribe(channel, ...this.listener);
-      return stop;
-    } catch (error) {
-      stop();
-      throw error;
-    }
   }
 
   private open(): Promise<Connection> {
@@ -166,12 +159,6 @@ export class Subscriber {
     });
     opening.catch(end);
     return opening;
-  }
-
-  /** Ends the subscription to a channel, unless someone has come to wait meanwhile. */
-  private async leave(channel: string): Promise<void> {
-    const connection = await this.connection;
-    if (!this.watchers.has(channel)) await connection?.unsubscribe(channel, ...this.listener);
   }
 }
 

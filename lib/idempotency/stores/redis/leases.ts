@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkOptions, text, type Rule } from '../../../options/check';
 import type { LeaseStore } from '../../leases/lease-store';
-import {
-  isAskedFor,
-  pageOf,
-  readMark,
-  type RunFacts,
-  type RunPage,
-  type RunQuery,
-  type RunRecord,
-} from '../../leases/runs';
+import { PageInAnyOrder, type RunFacts, type RunPage, type RunQuery, type RunRecord } from '../../leases/runs';
 import { isKeyvLike, prefixFor } from '../keyv-like';
 import { BorrowedClient, isCluster, isRedisClient, isSingle, Subscriber, type RedisClient } from './client';
 
@@ -71,35 +63,21 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
   }
   /** Looks at all keys of the database, some at a time, since Redis has no other way to find those of a prefix. */
   async function list(query: RunQuery): Promise<RunPage> {
-    const from = readMark(query.after);
+    const page = new PageInAnyOrder(query);
     const hash = query.keyHash ?? query.callerHash ?? '';
-    let found: RunRecord[] = [];
     let cursor = '0';
-    for (let scans = 0; scans === 0 || cursor !== '0'; scans++) {
-      if (scans === MOST_SCANS)
-        throw new Error(
-          `keys.list: the database has more than ${MOST_SCANS * SCANNED_AT_ONCE} keys. Look a run up by its ` +
-            'cacheKey, or give bindonce a database of its own.',
-        );
-      // Older runs are on a later page.
-      const oldest = found[query.limit]?.created ?? 0;
-      const [next, ...entries] = JSON.parse(await ask('scan', '', '', cursor, SCANNED_AT_ONCE, hash, oldest)) as [
-        string,
-        ...(readonly [key: string, entry: string])[],
-      ];
+    for (let scans = 0; scans < MOST_SCANS; scans++) {
+      const answer = await ask('scan', '', '', cursor, SCANNED_AT_ONCE, hash, page.oldest);
+      const [next, ...entries] = JSON.parse(answer) as [string, ...(readonly [key: string, entry: string])[]];
+      for (const run of entries.map(entry => readRun(...entry))) if (run) page.add(run, run);
+      const found = page.sort();
+      if (next === '0') return found;
       cursor = next;
-      for (const [key, entry] of entries) {
-        const run = readRun(key, entry);
-        if (!run || !isAskedFor(query, run, run)) continue;
-        if (from && (run.created - from[0] || (run.cacheKey < from[1] ? -1 : 1)) >= 0) continue;
-        found.push(run);
-      }
-      // SCAN may return a key twice.
-      found = [...new Map(found.map(run => [run.cacheKey, run])).values()]
-        .sort((one, other) => other.created - one.created || (one.cacheKey < other.cacheKey ? 1 : -1))
-        .slice(0, query.limit + 1);
     }
-    return pageOf(found, query.limit);
+    throw new Error(
+      `keys.list: the database has more than ${MOST_SCANS * SCANNED_AT_ONCE} keys. Look a run up by its cacheKey, or ` +
+        'give bindonce a database of its own.',
+    );
   }
   const leases: LeaseStore = {
     async acquire(key, token, ms, about) {

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable, type Awaitable } from '../../../basics/awaitable';
-import { sweeping } from '../sql';
+import { SqlDatabase, type Dialect } from '../sql';
 
 type Value = string | number | null;
 
@@ -27,17 +27,24 @@ const LONGEST_WAIT = 10_000;
 /** Milliseconds between two tries, at most: random, so that processes do not meet again. */
 const LONGEST_PAUSE = 20;
 
-/** Rows that are deleted at once. */
-const SWEEP_BATCH = 500;
+/** Milliseconds since 1970. */
+const NOW = "((julianday('now') - 2440587.5) * 86400000)";
 
-/** Parameters have no numbers: better-sqlite3 takes `?1` for a name. */
-const SWEEPS = [
-  `DELETE FROM bindonce_1_runs WHERE key IN (
-    SELECT key FROM bindonce_1_runs, (SELECT ? AS now) WHERE expires <= now AND unknown_until <= now
-    LIMIT ${SWEEP_BATCH})`,
-  `DELETE FROM bindonce_1_responses WHERE rowid IN (
-    SELECT rowid FROM bindonce_1_responses WHERE expires <= ? LIMIT ${SWEEP_BATCH})`,
-];
+const DIALECT: Dialect = {
+  responses: 'bindonce_1_responses',
+  // Runs without facts, as that of a purge, are not listed.
+  listed: `SELECT key, iif(method IS NULL, NULL, key) AS cache_key, token,
+  method, path, created, key_hash, caller_hash, status,
+  CASE WHEN done THEN 'done' WHEN expires > now THEN 'running' ELSE 'unknown' END AS state,
+  CASE WHEN done OR expires > now THEN expires ELSE unknown_until END AS ends
+FROM bindonce_1_runs, (SELECT ${NOW} AS now) WHERE max(expires, unknown_until) > now`,
+  sweep: `DELETE FROM bindonce_1_runs WHERE key IN (
+  SELECT key FROM bindonce_1_runs, (SELECT ${NOW} AS now) WHERE expires <= now AND unknown_until <= now LIMIT $1
+) RETURNING key`,
+  now: NOW,
+  lock: '',
+  after: ms => `${NOW} + ${ms}`,
+};
 
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS bindonce_1_runs (
@@ -53,13 +60,7 @@ CREATE TABLE IF NOT EXISTS bindonce_1_responses (
 );
 CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);`;
 
-/**
- * Opens a path, or takes a database of the application.
- * @throws TypeError for anything else; Error for one that cannot be opened, or shared, or does not keep anything.
- */
-export const openSqlite = (database: string | SqliteDatabase): Database =>
-  new Database(typeof database === 'string' ? opened(database) : given(database));
-
+/** Returns a database of the application. @throws TypeError for anything else. */
 function given(database: unknown): SqliteDatabase {
   const { exec, prepare } = Object(database) as Partial<SqliteDatabase>;
   if (typeof exec === 'function' && typeof prepare === 'function') return database as SqliteDatabase;
@@ -67,6 +68,7 @@ function given(database: unknown): SqliteDatabase {
   throw new TypeError(`sqliteStore takes a path, or a database of node:sqlite or better-sqlite3${remedy}.`);
 }
 
+/** @throws Error for a path that cannot be opened. */
 function opened(path: string): SqliteDatabase {
   // Not imported: older Nodes do not have it.
   const sqlite = process.getBuiltinModule('node:sqlite') as
@@ -84,20 +86,19 @@ function opened(path: string): SqliteDatabase {
 }
 
 /** A database, in which each step is one transaction. */
-export class Database {
+export class Database extends SqlDatabase {
+  private readonly database: SqliteDatabase;
   private isReady = false;
-  private readonly planSweep = sweeping(
-    SWEEPS.map(piece => async () => {
-      const mayBeMore = (await this.take(() => this.run(piece, Date.now()))) === SWEEP_BATCH;
-      if (mayBeMore) await pause(LONGEST_PAUSE);
-      return mayBeMore;
-    }),
-  );
 
-  constructor(private readonly database: SqliteDatabase) {
+  /** @throws TypeError for what is no database; Error for one that cannot be shared, or does not keep anything. */
+  constructor(path: string | SqliteDatabase) {
+    super(DIALECT);
+    const database = typeof path === 'string' ? opened(path) : given(path);
+    this.database = database;
     // While it is opened, SQLite may wait: several processes can start at the same moment.
     database.exec(`PRAGMA busy_timeout = ${LONGEST_WAIT}`);
-    const { file } = this.get("SELECT file FROM pragma_database_list WHERE name = 'main'") as { file: string | null };
+    const [main] = this.all("SELECT file FROM pragma_database_list WHERE name = 'main'");
+    const { file } = main as { readonly file: string | null };
     if (!file)
       throw new Error(
         'sqliteStore: this database is in memory, and ends with the process. Give it the path of a file.',
@@ -129,17 +130,18 @@ export class Database {
     this.database.close();
   }
 
-  get(sql: string, ...values: readonly Value[]): unknown {
-    return this.database.prepare(sql).get(...values);
+  /** Runs a statement. @returns its rows. */
+  all(sql: string, ...values: readonly unknown[]): readonly unknown[] {
+    return this.database.prepare(sql).all(...(values as readonly Value[]));
   }
 
-  all(sql: string, ...values: readonly Value[]): unknown[] {
-    return this.database.prepare(sql).all(...values);
+  protected query(text: string, values: readonly unknown[]): Awaitable<readonly unknown[]> {
+    // better-sqlite3 takes `?1` and `$1` for names.
+    return this.take(() => this.all(text.replace(/\$\d/g, '?'), ...values));
   }
 
-  /** @returns the number of rows that have changed. */
-  run(sql: string, ...values: readonly Value[]): number {
-    return Number(this.database.prepare(sql).run(...values).changes);
+  protected keyOf(cacheKey: string): string {
+    return cacheKey;
   }
 
   private async takeLater<T>(step: () => T): Promise<T> {
@@ -176,16 +178,16 @@ export class Database {
   }
 
   private setJournal(file: string): void {
-    const { version } = this.get('SELECT sqlite_version() AS version') as { version: string };
+    const [found] = this.all('SELECT sqlite_version() AS version, journal_mode AS mode FROM pragma_journal_mode');
+    const { version, mode } = found as { readonly version: string; readonly mode: string };
     const isSafe = numberOf(version) >= numberOf(WAL_IS_SAFE);
-    const { journal_mode: mode } = this.get('PRAGMA journal_mode') as { journal_mode: string };
     if (mode === 'wal' && !isSafe)
       throw new Error(
         `sqliteStore: ${file} is in WAL mode, in which several processes may damage a file before SQLite ` +
           `${WAL_IS_SAFE}; this is ${version}. Run PRAGMA journal_mode = DELETE on it, or update SQLite.`,
       );
     try {
-      if (isSafe) this.get('PRAGMA journal_mode = WAL');
+      if (isSafe) this.all('PRAGMA journal_mode = WAL');
     } catch (error) {
       // Another process has the file, and sets it, too.
       if (!isBusy(error)) throw error;

@@ -53,7 +53,7 @@ describe('postgresStore()', () => {
     jest.advanceTimersByTime(MINUTE);
     await rowsAre(2);
     const sweeps = asked.mock.calls.filter(([text]) => String(text).includes('DELETE FROM "bindonce_1_runs"'));
-    expect(sweeps).toHaveLength(3);
+    expect(sweeps).toHaveLength(5);
     expect(await leases.acquire('running', 'c', LONG)).toMatchObject({ kind: 'running', token: 'a' });
     expect(await leases.acquire('done', 'c', LONG)).toEqual({ kind: 'done', token: 'b' });
   });

@@ -2,7 +2,6 @@ import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../../lib';
 import { anyRedis } from '../../../support/servers/redis-server';
-import { Shop } from '../../../support/shop';
 import { redisDeployment } from './deployment';
 
 let redis: Awaited<ReturnType<typeof anyRedis>>;
@@ -56,38 +55,5 @@ describe('a value that is not a Redis client is refused, and the error says what
         `redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what}. For example: createClient({ url }) of redis, or new Redis(url) of ioredis.`,
       ),
     );
-  });
-});
-
-describe('a lease that bindonce has not written', () => {
-  const foreign = ['garbage', '', 'd:a b c', 'd:purge.x', 'x:any.0'];
-  const ofAnother = 'd:another.123e4567-e89b-12d3-a456-426614174000';
-  it.each([
-    ...foreign.map(text => ({ whenKeyReused: 'reject', text }) as const),
-    ...[...foreign, ofAnother].map(text => ({ whenKeyReused: 'run', text }) as const),
-  ])("gets 503, with an error that names it: '$text', with whenKeyReused '$whenKeyReused'", async options => {
-    const { whenKeyReused, text } = options;
-    const errors: string[] = [];
-    const shop = await Shop.open(new Keyv(new KeyvRedis(redis.url)), {
-      whenKeyReused,
-      // Not even then, because it is known that something is there.
-      whenStoreFails: 'run',
-      // A machine that is busy elsewhere must not make it look like a store that is down.
-      storeTimeout: 10_000,
-      onEvent: ({ error }) => errors.push(String(error)),
-    });
-    const key = `damaged ${whenKeyReused} (${text})`;
-    expect(await shop.outcome(key)).toBe('ran');
-    const cacheKey = shop.cacheKeys.get(key) ?? '';
-    const client = await createClient({ url: redis.url }).connect();
-    const [lease = ''] = await client.keys(`*lease:${cacheKey}`);
-    await client.del(lease);
-    await client.set(lease, text);
-    client.destroy();
-    expect(await shop.outcome(key)).toBe(503);
-    expect(errors.at(-1)).toContain(cacheKey);
-    expect(errors.at(-1)).toContain('Another program has written to it, or it is damaged.');
-    expect(shop.runs).toEqual([key]);
-    await shop.close();
   });
 });

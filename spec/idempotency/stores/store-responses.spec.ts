@@ -1,7 +1,7 @@
 import express from 'express';
 import { Keyv } from 'keyv';
 import { idempotency } from '../../../lib';
-import { fromStored, toStored } from '../../../lib/idempotency/stores/responses';
+import { fromStored, toStored } from '../../../lib/idempotency/stores/store';
 import { send } from '../../support/listen';
 import { keyed } from '../../support/replays';
 import { serve } from '../../support/serve';

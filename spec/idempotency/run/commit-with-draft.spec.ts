@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { beginDraft, type Unfit } from '../../../lib/idempotency/run/draft';
+import { beginDraft } from '../../../lib/idempotency/run/commit-with';
 import { Recorder } from '../../../lib/idempotency/run/recorder';
 import { expressVersions } from '../../support/express-versions';
 import { send, type WireResponse } from '../../support/listen';
@@ -23,7 +23,7 @@ describe.each(expressVersions)('a draft of a response, on %s,', (_version, expre
         void recorder.ending.then(() => {
           recorder.finish();
         });
-        found = await work(res, () => beginDraft(res, recorder.recording.before, limits.maxResponseBytes));
+        found = await work(res, () => beginDraft(res, limits.maxResponseBytes, recorder.recording.before));
       });
     const answer = await send((await serve(app)).url);
     return { answer, found };
@@ -70,12 +70,12 @@ describe.each(expressVersions)('a draft of a response, on %s,', (_version, expre
     expect(visible(answer)).toEqual(visible(without));
   });
 
-  it.each<[Unfit, (res: Response) => unknown]>([
-    ['streamed', res => res.write('a piece')],
-    ['streamed', res => res.flushHeaders()],
-    ['too-long', res => res.send('x'.repeat(1_001))],
-    ['not-replayable', res => res.set('Transfer-Encoding', 'gzip').end('x')],
-  ])('is no response if it is %s', async (reason, act) => {
+  it.each<[string, (res: Response) => unknown]>([
+    ['was written in pieces', res => res.write('a piece')],
+    ['was written in pieces', res => res.flushHeaders()],
+    ['is longer than maxResponseBytes', res => res.send('x'.repeat(1_001))],
+    ['has a head that cannot be stored', res => res.set('Transfer-Encoding', 'gzip').end('x')],
+  ])('is no response if it %s', async (reason, act) => {
     const { answer, found }: { answer: WireResponse; found: unknown } = await answered(async (res, begin) => {
       const draft = begin();
       act(res);
@@ -84,6 +84,10 @@ describe.each(expressVersions)('a draft of a response, on %s,', (_version, expre
       res.send('another');
       return ended;
     });
-    expect([found, answer.text, answer.headers['transfer-encoding']]).toEqual([reason, 'another', undefined]);
+    expect([found, answer.text, answer.headers['transfer-encoding']]).toEqual([
+      expect.stringContaining(reason),
+      'another',
+      undefined,
+    ]);
   });
 });

@@ -12,6 +12,8 @@ import {
 } from '../../lib';
 import { documentOf, type Operation } from '../support/described';
 
+const ID = '3F2504E0-4F89-11D3-9A0C-0305E82C3301';
+
 describe('the header of the key is described', () => {
   const keyHeader = async (options: IdempotencyOptions, Dto: AnyType = dto({ a: int })) => {
     const app = express();
@@ -35,41 +37,28 @@ describe('the header of the key is described', () => {
       'with what happens to another request that has it',
       { whenKeyReused: 'reject', cacheDuration: 86_400_000 },
       {
-        description:
-          "A key of the client's choice, new for each operation and the same for its retries. A retry, which is the " +
-          'same request with the same key, gets the stored response for 86400 seconds. Another request with this key is ' +
-          'refused with 422.',
+        description: expect.stringMatching(
+          / for 86400 seconds\. Another .* with this key is refused with 422\.$/,
+        ) as string,
       },
     ],
     ['under its name', { headerName: 'X-Key', whenKeyMissing: 'run' }, { name: 'X-Key', required: false }],
     ['in the words of the application', { swaggerHeaderDescription: 'Mine.' }, { description: 'Mine.' }],
     [
-      'by an example and its shape',
-      { swaggerExampleGenerator: () => '3f2504e0-4f89-11d3-9a0c-0305e82c3301' },
-      { example: '3f2504e0-4f89-11d3-9a0c-0305e82c3301', schema: { type: 'string', format: 'uuid' } },
-    ],
-    [
-      'by an example of another shape',
+      'by the shape of its example',
       { swaggerExampleGenerator: () => 42 },
       { example: 42, schema: { type: 'integer' } },
     ],
     [
       'by its type',
-      { swaggerHeaderType: guid, swaggerExampleGenerator: () => '3F2504E0-4F89-11D3-9A0C-0305E82C3301' },
-      { example: '3F2504E0-4F89-11D3-9A0C-0305E82C3301', schema: { type: 'string', format: 'uuid' } },
+      { swaggerHeaderType: guid, swaggerExampleGenerator: () => ID },
+      { example: ID, schema: { type: 'string', format: 'uuid' } },
     ],
     ['by its pattern', { keyPattern: /^[a-z]+$/ }, { schema: { pattern: '^[a-z]+$' } }],
     [
       'by its pattern in words, if JSON Schema cannot say it',
-      { keyPattern: /^(?<a>x)$/i, swaggerHeaderDescription: 'Mine.' },
-      {
-        description: 'Mine.',
-        schema: {
-          type: 'string',
-          minLength: 1,
-          description: 'It must match the JavaScript regular expression /^(?<a>x)$/i.',
-        },
-      },
+      { keyPattern: /^(?<a>x)$/i },
+      { schema: { description: 'It must match the JavaScript regular expression /^(?<a>x)$/i.' } },
     ],
     [
       'by its pattern in words, if it is a number',

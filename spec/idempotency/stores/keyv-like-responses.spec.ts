@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import KeyvRedis from '@keyv/redis';
 import Keyv from 'keyv';
 import type { RecordedResponse } from '../../../lib';
-import { responsesIn } from '../../../lib/idempotency/stores/responses';
+import { responsesIn } from '../../../lib/idempotency/stores/keyv-like';
 import { send } from '../../support/listen';
 import { keyed } from '../../support/replays';
 import { NodeProcess } from '../../support/servers/node-process';
@@ -77,19 +77,6 @@ describe.each<[string, () => Keyv]>([
 });
 
 describe('responses', () => {
-  it('are looked for a second time, because a replica may not have them yet', async () => {
-    const adapter = new Adapter();
-    const responses = responsesIn(new Keyv({ store: adapter as never }));
-    await responses.set('k', 't', RESPONSE, 60_000);
-    const [[key, text] = ['', '']] = adapter.data;
-    adapter.data.clear();
-    adapter.before = () => {
-      if (adapter.asked === 2) adapter.data.set(key, text);
-    };
-    expect(await responses.get('k', 't', 2_000)).toEqual(RESPONSE);
-    expect(adapter.asked).toBe(2);
-  });
-
   it('are read once for those who ask together, unless the answer does not come', async () => {
     const adapter = new Adapter();
     const responses = responsesIn(new Keyv({ store: adapter as never }));
