@@ -16,15 +16,6 @@ export class SmallDisk {
     return undefined;
   }
 
-  /** From now on nothing can be written or removed, not even by root. */
-  protect(): void {
-    spawnSync('mount', ['-o', 'remount,ro', this.path]);
-  }
-
-  unprotect(): void {
-    spawnSync('mount', ['-o', 'remount,rw', this.path]);
-  }
-
   unmount(): void {
     spawnSync('umount', ['-l', this.path]);
     rmSync(this.path, { recursive: true, force: true });

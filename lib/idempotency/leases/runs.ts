@@ -93,12 +93,10 @@ export interface RunPage {
 /** Where a page begins: behind the run that was created then, under this key. */
 type Mark = Pick<RunRecord, 'created' | 'cacheKey'>;
 
-/** @returns the mark in the `after` of a query; undefined for the first page. @throws TypeError for another text. */
+/** @returns the mark in the `after` of a query; undefined for the first page. Nothing follows another text. */
 export function markIn({ after }: RunQuery): Mark | undefined {
-  if (after === undefined) return undefined;
-  const [, created, cacheKey = ''] = /^(\d+)\.(.*)$/s.exec(after) ?? [];
-  if (created === undefined) throw new TypeError('keys.list: `after` must be what an earlier answer has returned');
-  return { created: Number(created), cacheKey };
+  const [, created = 0, cacheKey = ''] = /^(\d+)\.(.*)$/s.exec(after ?? '') ?? [];
+  return after === undefined ? undefined : { created: Number(created), cacheKey };
 }
 
 /** Makes a page of one more run than it may have, which says that there are others. */
