@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { after, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { isExpress4 } from '../http/express';
@@ -30,7 +31,7 @@ interface Incoming extends IncomingMessage {
   readonly file?: unknown;
   readonly files?: Readonly<Record<string, unknown>>;
   readonly _body?: boolean;
-  [RECEIVED]?: Received | Promise<Received>;
+  [RECEIVED]?: Awaitable<Received>;
 }
 
 /**
@@ -40,13 +41,14 @@ interface Incoming extends IncomingMessage {
  * @throws Problem with status 413, or 503 or 507 when memory or disk do not take the body; ClientGone; Error when an
  * earlier reader has left nothing of it.
  */
-export async function receive(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
-  const received = await ((req as Incoming)[RECEIVED] ?? firstReceived(req, res, limit));
-  if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
-  return received;
+export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<Received> {
+  return after((req as Incoming)[RECEIVED] ?? firstReceived(req, res, limit), received => {
+    if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
+    return received;
+  });
 }
 
-function firstReceived(req: Incoming, res: ServerResponse, limit: number): Received | Promise<Received> {
+function firstReceived(req: Incoming, res: ServerResponse, limit: number): Awaitable<Received> {
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
   if (isUntouched(req)) return (req[RECEIVED] = readWhole(req, res, limit));

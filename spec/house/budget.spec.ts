@@ -22,8 +22,8 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [4_110, 45, ['idempotency']],
-  body: [766, 8, ['body']],
-  binding: [4_210, 40, ['binding']],
+  body: [770, 8, ['body']],
+  binding: [4_225, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
   cli: [318, 5, ['cli']],

@@ -73,7 +73,12 @@ export function readBody(
   if (isMultipart && isUntouched(req)) return streamForm(incoming);
   // Whoever reads a form for its files bounds it.
   const limit = isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
-  return after(receive(req, res, limit), received => bodyIn(received, incoming));
+  // What a parser has left is bound at once: a promise would cost as much as the binding.
+  return after(receive(req, res, limit), received =>
+    kind === 'json' && !use.text && isParsed(received)
+      ? { kind: 'json', value: received.body }
+      : bodyIn(received, incoming),
+  );
 }
 
 /** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
@@ -109,7 +114,7 @@ async function bodyIn(received: Received, incoming: Incoming): Promise<Body> {
   if (use.text) return { kind: 'text', text: await textIn(received, incoming), form };
   if (form) return { kind: 'form', form };
   if (kind === 'other') throw notAccepted(incoming);
-  return isParsed(received) ? { kind: 'json', value: received.body } : jsonIn(await textIn(received, incoming), use);
+  return jsonIn(await textIn(received, incoming), use);
 }
 
 type Content = Exclude<Received, { kind: 'none' }>;
