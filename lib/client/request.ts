@@ -12,6 +12,9 @@ export interface IdempotentRequestInit extends RequestInit {
   readonly key?: string;
 }
 
+/** What `fetch` gets, without the key and the signal. Named, since declarations for Node have no types of browsers. */
+type SentInit = RequestInit & { readonly headers: Headers };
+
 /** A request that can be sent any number of times, always the same. */
 export type PreparedRequest = Awaited<ReturnType<typeof prepare>>;
 
@@ -79,7 +82,8 @@ export async function prepare(
   const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
   // A Blob, because `fetch` of Node 20 and 22 cannot send bytes again after a redirect.
   const body = (init.body ?? undefined) && (await request.blob());
-  const prepared = { url: request.url, init: { ...own, ...(body && { body }) }, signal, key };
+  const sent: SentInit = { ...own, ...(body && { body }) };
+  const prepared = { url: request.url, init: sent, signal, key };
   // The application keeps the key: nothing is stored.
   if (key !== undefined) return { ...prepared, name: '', digest: '' };
   // The bytes of a form contain a boundary that is another one each time.
