@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_110, 45, ['idempotency']],
+  idempotency: [4_095, 44, ['idempotency']],
   body: [770, 8, ['body']],
   binding: [4_225, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
@@ -29,7 +29,7 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   cli: [318, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
-    790,
+    785,
     16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
