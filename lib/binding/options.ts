@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { Multer } from 'multer';
 import { arrayOf, boolean, checkOptions, fn, isClass, object, objectWith, oneOf, text } from '../options/check';
 import type { Rule } from '../options/check';
-import { withDefaults } from '../options/merge';
+import { snapshotOf, withDefaults } from '../options/merge';
 import { asClaims, asPermissions, permissionsIn, principalOf, type Claims } from '../principal/principal';
 import type { Binder, Modifier, ResolvedOptions } from './input/binder-context';
 import { uploadReader, type UploadOptions } from './input/uploads';
@@ -204,5 +204,7 @@ export function resolveOptions(
 export function mergeBinding(defaults: BindingOptions, given: BindingOptions, owner = 'bindRequest'): BindingOptions {
   checkOptions(owner, given, bindingRules);
   const limits = withDefaults(defaults.limits ?? {}, given.limits ?? {});
-  return { ...mergeOptions(defaults, given), limits };
+  // What the application changes later has no effect.
+  const copy = snapshotOf(given, 'allowFormData', 'openapi', 'responses', 'uploads');
+  return { ...mergeOptions(defaults, copy), limits };
 }

@@ -67,8 +67,10 @@ async function optionsOf(path: string, { options, title, version }: Given): Prom
   const given = modules.map(one => one['default']).findLast(one => one !== undefined) as Partial<OpenApiOptions>;
   if (Object(given) !== given)
     throw new CommandError(`${options} has no default export with the options of openapi().`);
-  const { name = 'API', version: ownVersion = '0.0.0' } = packageOf(path);
-  const byDefault = { title: String(name), version: String(ownVersion), ...given.info };
+  const { name, version: ownVersion } = packageOf(path);
+  const textOr = (other: string, value: unknown): string =>
+    /string|number/.test(typeof value) ? String(value) : other;
+  const byDefault = { title: textOr('API', name), version: textOr('0.0.0', ownVersion), ...given.info };
   const complete = { ...given, info: withDefaults(byDefault, { title, version }) as OpenApiOptions['info'] };
   try {
     checkOpenApiOptions('openapi', complete);

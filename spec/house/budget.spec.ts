@@ -23,10 +23,10 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [4_095, 44, ['idempotency']],
   body: [770, 8, ['body']],
-  binding: [4_225, 40, ['binding']],
+  binding: [4_230, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
-  cli: [318, 5, ['cli']],
+  cli: [320, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
     785,

@@ -42,7 +42,8 @@ export class CodecTable implements Codecs {
   complete = <X extends AnyType>(type: X): Codec<Infer<X>> => this.finished(() => this.of(type));
 
   /** Returns the codec of the dto of a request, which is an object whatever else may read its class. */
-  root = (Dto: DtoClass<unknown>): ReturnType<typeof objectCodec> => this.finished(() => objectCodec(Dto, this));
+  root = (Dto: DtoClass<unknown>): ReturnType<typeof objectCodec> =>
+    this.finished(() => objectCodec(Dto, this, [], type => this.complete(type)));
 
   private finished<C>(make: () => C): C {
     try {
@@ -117,35 +118,36 @@ export interface Member extends CodecMember {
 /** The sources that could supply a nested object, except JSON. */
 const NOT_JSON: readonly Source[] = ['form', 'route', 'query', 'claim', 'header', 'cookie'];
 
-export function memberOf(property: string, spec: PropertySpec, codecs: Codecs): Member {
+export function memberOf(property: string, spec: PropertySpec, codecs: Codecs, codec: Codec): Member {
   const { required, jsonRequired = false, refusesNull = false, bindFrom: bindName = property } = spec;
   const dontBind = spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? []);
   const jsonName = spec.jsonPropertyName ?? codecs.jsonName(property);
-  return {
-    ...{ property, codec: codecs.complete(spec.type), bindName, jsonName },
-    ...{ required, refusesNull, jsonRequired, dontBind, spec },
-  };
+  return { property, codec, bindName, jsonName, required, refusesNull, jsonRequired, dontBind, spec };
 }
 
 /**
  * Makes the codec of a dto class.
- * @param tag a property that the class does not declare, and its declaration.
+ * @param tags properties that the class does not declare, and their declarations.
+ * @param rootCodec makes the codecs of the properties of a request's dto, of which not all are JSON, each whole before
+ * the next, so that errors name the way to them.
  */
 export function objectCodec(
   Dto: DtoClass<unknown>,
   codecs: Codecs,
-  ...tag: readonly (readonly [string, PropertySpec])[]
+  tags: readonly (readonly [string, PropertySpec])[] = [],
+  rootCodec?: (type: AnyType) => Codec,
 ): ObjectCodec & { readonly members: readonly Member[] } {
   const name = classNameOf(Dto) || 'object';
   const codec = { kind: 'object' as const, name, Dto, ...instancesOf(Dto), members: [], fields: [] };
   // Postponed until the codec is known, because a property can be of this very class.
   codecs.later(() => {
-    const members = [...tag, ...propertiesOf(Dto)].map(([property, spec]) =>
-      namingErrors(`${classNameOf(Dto)}.${property}`, () => memberOf(property, spec, codecs)),
+    const members = [...tags, ...propertiesOf(Dto)].map(([property, spec]) =>
+      namingErrors(`${classNameOf(Dto)}.${property}`, () =>
+        memberOf(property, spec, codecs, rootCodec ? rootCodec(spec.type) : codecs.of(spec.type)),
+      ),
     );
-    const fields = members.filter(isField);
-    checkJsonNames(name, fields);
-    Object.assign(codec, { members, fields });
+    if (!rootCodec) checkJsonNames(name, members);
+    Object.assign(codec, { members, fields: members.filter(isField) });
   });
   return codec;
 }

@@ -95,10 +95,11 @@ export function oneOf<const Tag extends string, const B extends Readonly<Record<
     codec(codecs) {
       const branchOf = ([value, Dto]: readonly [string, DtoClass<object>]): readonly [string, ObjectCodec] => {
         const { kind, name: read } = codecs.of(Dto);
-        if (kind === 'object') return [value, objectCodec(Dto, codecs, [tag, declared([value])])];
+        if (kind === 'object') return [value, objectCodec(Dto, codecs, [[tag, declared([value])]])];
         throw new TypeError(`oneOf takes dto classes that are read by their properties; ${read} is read otherwise`);
       };
-      const member = memberOf(tag, declared(Object.keys(branches)), codecs);
+      const spec = declared(Object.keys(branches));
+      const member = memberOf(tag, spec, codecs, codecs.of(spec.type));
       return { kind: 'union', name, tag: member, branches: new Map(classes.map(branchOf)) };
     },
   };

@@ -110,8 +110,9 @@ async function bodyIn(received: Received, incoming: Incoming): Promise<Body> {
   if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0)) return NONE;
   const { kind, use } = incoming;
   const isForm = kind === 'multipart' || kind === 'urlencoded';
+  const text = use.text ? await textIn(received, incoming) : undefined;
   const form = isForm ? await formIn(received, incoming) : undefined;
-  if (use.text) return { kind: 'text', text: await textIn(received, incoming), form };
+  if (text !== undefined) return { kind: 'text', text, form };
   if (form) return { kind: 'form', form };
   if (kind === 'other') throw notAccepted(incoming);
   return jsonIn(await textIn(received, incoming), use);

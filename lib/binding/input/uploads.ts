@@ -89,6 +89,7 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
       }
       return form;
     } catch (error) {
+      holding.giveBack();
       // Errors of the file system name the system call that has failed.
       throw directory !== undefined && error instanceof Error && 'syscall' in error ? storageProblem(error) : error;
     }

@@ -67,7 +67,7 @@ function planOfBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults):
     checkType('fromBody', codec);
   });
   const optional = { required: !isOptional(Dto), refusesNull: refusesNull(Dto) };
-  const body = memberOf('body', { kind: 'fromBody', type: Dto, bindFrom: '', ...optional }, codecs);
+  const body = memberOf('body', { kind: 'fromBody', type: Dto, bindFrom: '', ...optional }, codecs, codec);
   const object = { create: () => ({}), complete: undefined, check: undefined };
   return { ...object, ...bindingOf('', [body], defaults), result: dto => ownValue(dto, 'body') };
 }

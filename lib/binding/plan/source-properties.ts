@@ -51,11 +51,11 @@ export function sourcesOf(className: string, members: readonly Member[], default
   const taken = wholeSources(className, members);
   return new Map(
     members.map(member => {
-      const possible = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
-      const sources = defaults.allowMultipart ? possible : possible.filter(source => source !== 'form');
+      const sources = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
+      const isLost = member.required && !defaults.allowMultipart && sources.every(source => source === 'form');
       namingErrors(`${className}.${member.property}`, () => {
-        if (possible.length === 0) checkUnsupplied(member, taken, defaults);
-        else if (sources.length === 0 && member.required) throw formNotAccepted(member.codec);
+        if (sources.length === 0) checkUnsupplied(member, taken, defaults);
+        else if (isLost) throw formNotAccepted(member.codec);
       });
       return [member.property, new Map(sources.map(source => [source, propertyIn(source, member)]))];
     }),

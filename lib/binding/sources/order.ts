@@ -80,9 +80,9 @@ function readClaim(claimed: unknown, property: SourceProperty, at: Location): un
   const { codec } = property;
   const isList = isCollection(codec);
   const isSchema = notNull(codec).kind === 'schema';
-  const isOne = Array.isArray(claimed) && claimed.length === 1 && !isList && !isSchema;
-  const claim: unknown = isOne ? claimed[0] : claimed;
-  const all: unknown[] = [claim].flat().map(asJson);
+  const json: unknown = Array.isArray(claimed) ? claimed.map(asJson) : asJson(claimed);
+  const claim: unknown = Array.isArray(json) && json.length === 1 && !isList && !isSchema ? json[0] : json;
+  const all: unknown[] = [claim].flat();
   if (all.length === 0 && !isList && !isSchema) return undefined;
   const value = Array.isArray(claim) ? all : all[0];
   // The parser of the token may have rounded a number.
@@ -128,7 +128,7 @@ const header: ValueSource = {
 function inUtf8(line: string): string {
   const bytes = Buffer.from(line, 'latin1');
   // A middleware may have set a text that is no bytes.
-  return isUtf8(bytes) && bytes.toString('latin1') === line ? bytes.toString() : line;
+  return isUtf8(bytes) && bytes.toString('latin1') === line ? bytes.toString().replace(/^\ufeff/, '') : line;
 }
 
 /** Cookies (RFC 6265, section 5.4); names are case-sensitive. */

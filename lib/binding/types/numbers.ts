@@ -190,7 +190,7 @@ export function decimalInText(codec: Codec | undefined): Codec | undefined {
     write(value) {
       // Text keeps its zeros at the end.
       if (typeof value === 'string' && readDecimal(value)) return value.trim();
-      const json = codec.write?.(typeof value === 'number' ? new BigNumber(String(value)) : value);
+      const json = codec.write?.(/number|bigint/.test(typeof value) ? new BigNumber(String(value)) : value);
       return json instanceof WrittenNumber ? json.value : json;
     },
     schema: { ...codec.schema, type: 'string' },

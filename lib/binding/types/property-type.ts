@@ -8,8 +8,6 @@ export type ParseResult<T> = { readonly success: true; readonly value: T } | { r
 export interface Codecs {
   /** Returns the codec of a nested type. */
   of<X extends AnyType>(type: X): Codec<Infer<X>>;
-  /** Returns the codec of a type with all that was postponed. */
-  complete<X extends AnyType>(type: X): Codec<Infer<X>>;
   /** Returns the JSON name of a property. */
   jsonName(property: string): string;
   /** Postpones work that needs the codecs of types that may refer back to this one. */

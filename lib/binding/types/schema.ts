@@ -30,7 +30,10 @@ export function schemaCodec(standard: StandardSchemaV1): SchemaCodec {
 function membersOf(node: unknown, root: unknown): readonly JsonSchema[] {
   const known = Object(node) as JsonSchema;
   const { $ref, type, anyOf, oneOf, allOf, enum: values = 'const' in known ? [known['const']] : [] } = known;
-  if (typeof $ref === 'string') return membersOf($ref.split('/').slice(1).reduce(inside, root), root);
+  // A JSON Pointer (RFC 6901, section 6).
+  const path = typeof $ref === 'string' ? decodeURIComponent($ref).split('/').slice(1) : undefined;
+  const names = path?.map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (names) return membersOf(names.reduce(inside, root), root);
   if (type !== undefined) return [{ ...known, type: [type].flat() }];
   const members = [anyOf ?? oneOf ?? allOf ?? []].flat().map(one => membersOf(one, root));
   if (members.length > 0) return allOf || members.every(one => one.length > 0) ? members.flat() : [];

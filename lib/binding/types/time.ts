@@ -35,7 +35,7 @@ function dateRules(
     limit instanceof Date ? JSON.stringify(limit).slice(1, length + 1) : String(limit);
   const kind = (word: string, isKept: (sign: number) => boolean): Row => ({
     expects,
-    accepts: limit => read(textOf(limit)) !== undefined,
+    accepts: limit => (typeof limit === 'string' || limit instanceof Date) && read(textOf(limit)) !== undefined,
     meaning(limit: Date | string) {
       const shown = typeof limit === 'string' ? limit : limit.toISOString();
       const edge = Number(new Date(read(textOf(limit)) ?? NaN));

@@ -26,7 +26,11 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       const json: Record<string, unknown> = {};
       for (const member of codec.members) {
         const own = writableValue(object, member.property);
-        if (own !== undefined) json[member.jsonName] = written(member.codec, own);
+        if (own === undefined) continue;
+        const value = written(member.codec, own);
+        // An assignment of `__proto__` would be none.
+        if (member.jsonName === '__proto__') Object.defineProperty(json, '__proto__', { value, enumerable: true });
+        else json[member.jsonName] = value;
       }
       return json;
     }

@@ -51,6 +51,9 @@ class Many extends dto({
 class Body extends dto({ payment: fromBody(payment) }) {}
 class Form extends dto({ pay: fromForm(payment) }) {}
 class Query extends dto({ pay: fromQuery(payment) }) {}
+/** A branch of which a property is one of several classes, too. */
+class Split extends dto({ first: payment }) {}
+class Outer extends dto({ how: oneOf('type', { split: Split, cash: Cash }) }) {}
 class InQuery extends dto({ it: fromQuery(Many) }) {}
 class Claimed extends dto({ pay: fromClaim(payment), other: fromHeader(optional(payment), { name: 'X-Pay' }) }) {}
 
@@ -79,6 +82,12 @@ it.each<[string, AnyType, Sent, unknown]>([
   ['the whole body, which is the dto', payment, { json: IBAN }, IBAN],
   ['text of a form', Pay, { form: `payment=${JSON.stringify(CARD)}` }, { payment: CARD }],
   ['text of a query', Pay, { path: `/?payment=${JSON.stringify(CARD)}` }, { payment: CARD }],
+  [
+    'a branch of another one',
+    Outer,
+    { json: { how: { type: 'split', first: CARD } } },
+    { how: { type: 'split', first: CARD } },
+  ],
   ['a whole form', Form, { form: FIELDS }, { pay: IBAN }],
   ['a whole query', Query, { path: `/?${FIELDS}` }, { pay: IBAN }],
   ['a claim and a header', Claimed, { headers: { 'X-Pay': JSON.stringify(CASH) } }, { pay: CARD, other: CASH }],

@@ -4,6 +4,7 @@ import {
   bool,
   dto,
   field,
+  formField,
   fromClaim,
   fromHeader,
   idempotency,
@@ -62,6 +63,15 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     });
     expect(problem?.errors).toBeUndefined();
   });
+});
+
+it.each<[string, AnyType, BindingOptions]>([
+  ['a form field that may be missing', dto({ a: formField(string, { required: false }) }), {}],
+  ['a field that JSON does not supply', dto({ a: field(string, { dontBind: ['json'], required: false }) }), {}],
+  ['fieldSources without JSON', dto({ a: string }), { fieldSources: ['form', 'query'] }],
+])('where forms are not accepted, one is not ignored: %s', async (_what, Dto, options) => {
+  for (const sent of [{ form: 'a=1' }, { json: { a: '1' } }])
+    expect((await bind(Dto, { path: '/?a=2', ...sent }, options)).status).toBe(415);
 });
 
 it.each<[string, AnyType, BindingOptions, string[]]>([

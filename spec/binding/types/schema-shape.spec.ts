@@ -17,6 +17,8 @@ const Node = z.object({
   },
 });
 
+const Thing = z.object({ n: z.number() }).meta({ id: 'Api/Thing' });
+
 describe('what a schema says that it takes decides how a text is read', () => {
   it.each<[string, AnyType, string, unknown]>([
     ['a number', z.number(), '1.5', 1.5],
@@ -56,6 +58,7 @@ describe('what a schema says that it takes decides how a text is read', () => {
     ['below each other', z.object({ a: z.object({ b: z.boolean() }) }), 'a.b=true', { a: { b: true } }],
     ['a list of objects', z.object({ l: z.array(z.object({ n: z.int() })) }), 'l[0].n=1', { l: [{ n: 1 }] }],
     ['a record by indexes', z.object({ stock: z.record(z.string(), z.number()) }), 'stock[17]=2', { stock: { 17: 2 } }],
+    ['one with a name, used twice', z.object({ x: Thing, y: Thing }), 'x.n=1&y.n=2', { x: { n: 1 }, y: { n: 2 } }],
     ['one that contains itself', Node, 'n=1&next.n=2&next.next.n=3', { n: 1, next: { n: 2, next: { n: 3 } } }],
     [
       'a union by a discriminator',
