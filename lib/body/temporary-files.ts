@@ -71,11 +71,13 @@ export const onDisk = <T>(working: Promise<T>, folder?: string): Promise<T> =>
     throw storageProblem(error, folder);
   });
 
-/** Removes our folders of an earlier day, and no links. The system lets nobody remove those of another user. */
+/** Removes own folders of an earlier day, and nothing else: none with another name or user, and no links. */
 async function removeLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const path = join(parent, name);
     const stats = /^bindonce-[A-Za-z\d]{6}$/.test(name) ? await lstat(path).catch(() => undefined) : undefined;
-    if (stats?.isDirectory() && Date.now() - stats.mtimeMs > A_DAY) await removeTemporary(path);
+    // Windows has no user ids.
+    const isOwn = stats?.uid === (process.getuid?.() ?? stats?.uid);
+    if (isOwn && stats?.isDirectory() && Date.now() - stats.mtimeMs > A_DAY) await removeTemporary(path);
   }
 }

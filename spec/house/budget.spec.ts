@@ -21,8 +21,8 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_095, 44, ['idempotency']],
-  body: [770, 8, ['body']],
+  idempotency: [4_105, 44, ['idempotency']],
+  body: [795, 8, ['body']],
   binding: [4_230, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],

@@ -37,15 +37,19 @@ export function bodyKindOf({ type }: MediaType): BodyKind {
   return 'other';
 }
 
-/** Returns true if the request declares a length above zero or a transfer coding, or if a body of it was read. */
-export function hasBody(req: IncomingMessage): boolean {
-  return declaredLength(req) !== 0 || req.readableDidRead;
+/**
+ * Returns true if the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or if a body
+ * of it was read. The headers as they were sent count, too: a middleware may remove the length of a body.
+ */
+export function hasBody({ headers, rawHeaders, readableDidRead }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0) return true;
+  const isOfBody = (name: string, at: number): boolean =>
+    at % 2 === 0 && /^(?:transfer-encoding|content-length)$/i.test(name) && Number(rawHeaders[at + 1]) !== 0;
+  return readableDidRead || rawHeaders.some(isOfBody);
 }
 
-/**
- * Returns the bytes of a body as the client declares them; undefined for a transfer coding: only its end tells (RFC
- * 9112, section 6.3).
- */
+/** Returns the bytes of a body as the client declares them; undefined if only its end tells (RFC 9112, section 6.3). */
 export function declaredLength({ headers }: IncomingMessage): number | undefined {
-  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] === undefined && length !== undefined ? Number(length) : undefined;
 }

@@ -20,12 +20,13 @@ export interface PartsTaken {
   readonly takesJson: (name: string) => boolean;
 }
 
-type Filter = NonNullable<multer.Options['fileFilter']>;
+/** A callback of multer, whose declarations differ between a storage and a filter. */
+type Done<R> = (error?: unknown, result?: R) => void;
 
 /** How a form is read: the storage of its files, and the limits of everything in it. */
 export type FormOptions = Pick<multer.Options, 'preservePath' | 'defParamCharset'> & {
   /** As in multer; one that is asynchronous may be rejected. */
-  readonly fileFilter?: (...given: Parameters<Filter>) => unknown;
+  readonly fileFilter?: (request: Request, file: File, decide: Done<boolean>) => unknown;
   /** The charset of fields that name none. Multer has this option since 2.5; its declarations lack it. */
   readonly defCharset?: string;
   readonly storage: multer.StorageEngine;
@@ -159,10 +160,20 @@ class FormReading implements multer.StorageEngine {
    * such a file, it removes what is stored in the background.
    */
   private readonly refuse = (reason: unknown): void => {
-    this.reject(reason);
+    const thrown = `A storage or a file filter of the application threw ${String(reason)}.`;
+    const error = reason instanceof Error ? reason : new Error(typeof reason === 'string' ? reason : thrown);
+    this.reject(error);
     // Not within an event of the parser, which would go on and open the next file.
-    process.nextTick(() => this.busboy?.destroy(reason as Error));
+    process.nextTick(() => this.busboy?.destroy(error));
   };
+
+  /** Refuses the form by an error of a storage or a filter at once: multer would wait for other files. */
+  private reporting<R>(done: Done<R>): Done<R> {
+    return (error, result) => {
+      if (error) this.refuse(error);
+      done(error, result);
+    };
+  }
 
   /** Listens before multer does: a limit that is exceeded has its own message here, and `throw` keeps multer out. */
   private listen(busboy: Writable): void {
@@ -268,19 +279,26 @@ class FormReading implements multer.StorageEngine {
   }
 
   /** Decides whether multer stores a file. The size of one that is dropped is not limited. */
-  private readonly filter: Filter = (_request, file, decide) => {
+  private readonly filter = (_request: Request, file: File, decide: Done<boolean>): void => {
     const { parts, fileFilter } = this.options;
     const isTaken = this.isField(file) || parts.takesFile(file.fieldname);
     if (!isTaken || !fileFilter || this.isField(file)) decide(null, isTaken);
-    else Promise.resolve(fileFilter(this.req, file, decide)).catch(this.refuse);
+    else Promise.resolve(fileFilter(this.req, file, this.reporting(decide))).catch(this.refuse);
   };
 
   _handleFile(...[, file, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
     file.stream.once('limit', () => {
       this.refuse(this.overLimit('fileSize', file.fieldname));
     });
-    if (this.isField(file)) this.readField(file).then(() => done(null), done);
-    else this.options.storage._handleFile(this.req, file, done);
+    const stored = this.reporting(done);
+    if (this.isField(file)) this.readField(file).then(() => done(null), stored);
+    else
+      try {
+        this.options.storage._handleFile(this.req, file, stored);
+      } catch (error) {
+        this.refuse(error);
+        done(error);
+      }
   }
 
   _removeFile(...[, file, done]: Parameters<multer.StorageEngine['_removeFile']>): void {

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { ClientGone } from '../../http/exchange-end';
 import { warnOnce } from '../../warnings/warn-once';
-import type { Exchange, Outcome } from './exchange';
+import { refusal, type Exchange, type Outcome } from './exchange';
 import { LocalRun } from '../leases/local-runs';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { TIMED_OUT, withinTime } from '../store-calls/store-call';
@@ -42,7 +42,15 @@ class GuardedRun implements CommittableRun {
     try {
       const begun = performance.now();
       echoKey(exchange);
-      this.startHandler();
+      try {
+        exchange.next();
+      } catch (error) {
+        // Express catches what a handler throws; a `next` of the application's own may throw itself.
+        if (!recorder.hasEnded) return await this.giveBack(error);
+        process.nextTick(() => {
+          throw error;
+        });
+      }
       const ending = await recorder.ending;
       const handlerMs = performance.now() - begun;
       const kept = this.committed ? 'record' : await this.whatToKeep(guard.isForgotten ? 'nothing' : ending);
@@ -70,15 +78,11 @@ class GuardedRun implements CommittableRun {
     }
   }
 
-  private startHandler(): void {
-    try {
-      this.exchange.next();
-    } catch (error) {
-      // Express catches what a handler throws. Without Express, the process hears of it, as without us.
-      process.nextTick(() => {
-        throw error;
-      });
-    }
+  private async giveBack(error: unknown): Promise<Outcome> {
+    this.guard.endLease(GIVEN_BACK);
+    this.recorder.stop();
+    await this.exchange.stores.releaseQuietly(this.exchange);
+    return refusal(error);
   }
 
   /** Stores the response, or the record, or gives the lease back. @returns false if another run's response counts. */
@@ -98,10 +102,14 @@ class GuardedRun implements CommittableRun {
   }
 
   judge(response: RecordedResponse): Awaitable<Kept> {
-    // If a caller has appeared since, the next request with this key may be another caller's.
-    if (this.exchange.callerHasAppeared()) return 'record';
-    if (!this.exchange.options.shouldCache) return response;
-    return after(isWanted(this.exchange, response), wanted => (wanted ? response : 'nothing'));
+    const { exchange } = this;
+    const { shouldCache } = exchange.options;
+    // If a caller has appeared since, also meanwhile, the next request with this key may be another caller's.
+    if (exchange.callerHasAppeared()) return 'record';
+    return after(!shouldCache || isWanted(exchange, response), wanted => {
+      if (!wanted) return 'nothing';
+      return exchange.callerHasAppeared() ? 'record' : response;
+    });
   }
 
   commit<Tx, T>(adapter: TransactionAdapter<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -132,8 +132,14 @@ export class Subscriber {
   /** Resolves when it listens. @throws Error if it cannot. */
   async watch(channel: string, onChange: () => void): Promise<() => void> {
     const connection = await (this.connection ??= this.open());
-    await connection.subscribe(channel, ...this.listener);
+    // At once: another waiter that leaves meanwhile must not end the subscription.
     const remove = this.watchers.add(channel, onChange);
+    try {
+      await connection.subscribe(channel, ...this.listener);
+    } catch (error) {
+      remove();
+      throw error;
+    }
     return () => {
       if (remove()) connection.unsubscribe(channel, ...this.listener).catch(() => undefined);
     };
