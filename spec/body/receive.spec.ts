@@ -246,3 +246,20 @@ it('a body from disk cannot be decoded by node, and the error says what to do', 
   );
   expect(String(answer)).toBe('told');
 });
+
+it.each(['content-length', 'transfer-encoding'])(
+  'a body counts although a middleware has removed its %s',
+  async name => {
+    const app = express().use((req, _res, next) => {
+      Reflect.deleteProperty(req.headers, name);
+      next();
+    });
+    app.post('/', idempotency(), (req, res) => req.pipe(res));
+    const headers = {
+      'Idempotency-Key': 'k',
+      ...(name === 'content-length' ? {} : { 'Transfer-Encoding': 'chunked' }),
+    };
+    const { url } = await serve(app);
+    for (const body of ['one', 'another']) expect((await send(url, { headers, body })).text).toBe(body);
+  },
+);

@@ -41,11 +41,14 @@ export function bodyKindOf({ type }: MediaType): BodyKind {
  * Returns true if the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or if a body
  * of it was read. The headers as they were sent count, too: a middleware may remove the length of a body.
  */
-export function hasBody({ headers, rawHeaders, readableDidRead }: IncomingMessage): boolean {
-  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0) return true;
+export function hasBody(req: IncomingMessage): boolean {
+  const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
+  if (coding !== undefined || Number(length ?? 0) > 0 || req.readableDidRead) return true;
+  // Adapters may have none of these.
+  const { rawHeaders = [] } = req as Partial<IncomingMessage>;
   const isOfBody = (name: string, at: number): boolean =>
     at % 2 === 0 && /^(?:transfer-encoding|content-length)$/i.test(name) && Number(rawHeaders[at + 1]) !== 0;
-  return readableDidRead || rawHeaders.some(isOfBody);
+  return rawHeaders.some(isOfBody);
 }
 
 /** Returns the bytes of a body as the client declares them; undefined if only its end tells (RFC 9112, section 6.3). */

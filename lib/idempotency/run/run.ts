@@ -103,12 +103,10 @@ class GuardedRun implements CommittableRun {
 
   judge(response: RecordedResponse): Awaitable<Kept> {
     const { exchange } = this;
-    const { shouldCache } = exchange.options;
-    // If a caller has appeared since, also meanwhile, the next request with this key may be another caller's.
-    if (exchange.callerHasAppeared()) return 'record';
-    return after(!shouldCache || isWanted(exchange, response), wanted => {
-      if (!wanted) return 'nothing';
-      return exchange.callerHasAppeared() ? 'record' : response;
+    return after(!exchange.options.shouldCache || isWanted(exchange, response), wanted => {
+      // If a caller has appeared since, the next request with this key may be another caller's.
+      if (exchange.callerHasAppeared()) return 'record';
+      return wanted ? response : 'nothing';
     });
   }
 

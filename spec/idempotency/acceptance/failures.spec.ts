@@ -2,11 +2,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import compression from 'compression';
-import type { ErrorRequestHandler, Response } from 'express';
+import express, { type ErrorRequestHandler, type Response } from 'express';
 import session from 'express-session';
+import { idempotency } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import { guarded, seen, type Run } from '../../support/guarded';
+import { send } from '../../support/listen';
 import { visible, visibleReplay } from '../../support/replays';
+import { serve } from '../../support/serve';
 
 /** What has broken in other libraries, and must hold when a handler fails, or a response stops half-way. */
 
@@ -140,4 +143,21 @@ describe.each(expressVersions)('%s', (name, version) => {
         }
     },
   );
+});
+
+it('what a next() of the application throws is its error, and frees the key', async () => {
+  const guard = idempotency();
+  const app = express().post('/', (req, res, next) => {
+    guard(req, res, error => {
+      if (error) next(error);
+      else if (req.headers['x-fails']) throw teapot;
+      else res.send('ran');
+    });
+  });
+  app.use(((_error, _req, res, _next) => void res.status(418).send('failed')) as ErrorRequestHandler);
+  const { url } = await serve(app);
+  const answers = [];
+  for (const fails of [{ 'X-Fails': '1' }, {}, {}] as Record<string, string>[])
+    answers.push((await send(url, { headers: { 'Idempotency-Key': 'k', ...fails } })).text);
+  expect(answers).toEqual(['failed', 'ran', 'ran']);
 });
