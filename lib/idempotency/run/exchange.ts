@@ -8,7 +8,7 @@ import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import { identify } from '../identity/cache-key';
 import { readKey } from '../identity/key';
-import { RequestFacts } from '../leases/runs';
+import { factsOf, type TellFacts } from '../leases/runs';
 import { newToken, type RunId } from '../leases/token';
 import type { IdempotencyEvent } from '../options/events';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -46,7 +46,7 @@ export class Exchange implements RunId {
   token = '';
   /** Tells requests under one cache key apart. */
   fingerprint = '';
-  facts: RequestFacts | undefined;
+  facts: TellFacts | undefined;
   /** Returns true if the request has another caller now. */
   callerHasAppeared: () => boolean = () => false;
   /** When the lease was asked for last, in milliseconds of the monotonic clock: it begins no earlier. */
@@ -91,7 +91,8 @@ export class Exchange implements RunId {
       this.fingerprint = fingerprint;
       this.token = newToken(fingerprint);
       const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
-      this.facts = new RequestFacts(req.method ?? '', pathOf(req) ?? '', keepUnknown, this.key, caller.scope);
+      const about = { method: req.method ?? '', path: pathOf(req) ?? '', keepUnknown, created: Date.now() };
+      this.facts = factsOf(about, this.key, caller.scope);
     });
   }
 

@@ -47,7 +47,7 @@ export class TimedStores {
   ): Awaitable<Acquisition> {
     const { leases, storeTimeout } = this.options;
     const acquire = (): Awaitable<Acquisition> =>
-      after(facts && this.saltOfStore(), salt => leases.acquire(cacheKey, token, ms, facts?.saltedWith(salt)));
+      after(facts && this.saltOfStore(), salt => leases.acquire(cacheKey, token, ms, facts?.(salt)));
     return after(this.call('acquire() of the lease store', acquire, storeTimeout, onLate), validAcquisition);
   }
 
