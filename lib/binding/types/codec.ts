@@ -50,8 +50,6 @@ export interface ScalarCodec extends Ruled {
   readonly write?: ((value: unknown) => unknown) | undefined;
   /** The type of the JSON, where only the text is read in another way. */
   readonly inner?: Codec | undefined;
-  /** Makes the message for a refused JSON value. Default: it names the value and the type. */
-  readonly refusal?: ((value: unknown) => string | undefined) | undefined;
   /** True if any text is a value, also the empty one: then `[WIP]` is text, not broken JSON. */
   readonly takesAnyText?: boolean | undefined;
   /** The value where none was sent; undefined if one is required. */

@@ -26,8 +26,8 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
       const read = codec.json?.(value);
       if (read !== undefined) return keepsRules(codec, read, at);
       if (codec.read) return codec.read(value, at);
-      if (codec.inner && !codec.json) return readJson(codec.inner, value, at);
-      return at.failValue(value, codec.name, codec.refusal?.(value), codec.described);
+      if (codec.inner) return readJson(codec.inner, value, at);
+      return at.failValue(value, codec.name, undefined, codec.described);
     }
     case 'nullable':
       return value === null ? null : readJson(codec.inner, value, at);

@@ -13,8 +13,8 @@ export function written(codec: AnyCodec, value: unknown): unknown {
   if (value === undefined || value === null) return value;
   switch (codec.kind) {
     case 'scalar':
-      if (codec.inner && !codec.write) return written(codec.inner, value);
-      return codec.read ? codec.write?.(value) : asScalar(codec.write ? codec.write(value) : value, codec.name);
+      if (codec.write) return codec.write(value);
+      return codec.inner ? written(codec.inner, value) : asScalar(value, codec.name);
     case 'nullable':
       return written(codec.inner, value);
     case 'list':
