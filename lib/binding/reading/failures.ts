@@ -97,18 +97,11 @@ export class Failures {
     return undefined;
   }
 
-  /**
-   * Returns true, and notes that the list is cut, if one more failure will not be listed. Asked before its message is
-   * built: a body can be wrong in a million places.
-   */
+  /** Returns true, and notes that the list is cut, if one more failure will not be listed. */
   leavesOut(): boolean {
     const isFull = this.list.length >= this.limits.failures;
     this.isCut ||= isFull;
     return isFull;
-  }
-
-  add(failure: BindingFailure): void {
-    if (!this.leavesOut()) this.list.push(failure);
   }
 }
 

@@ -34,7 +34,7 @@ export class Location {
     readonly failures: Failures,
     readonly source: ProblemLocation,
     readonly isJson: boolean,
-    private readonly depth: number,
+    readonly depth: number,
     private readonly key: string | number | undefined,
     private readonly up?: Location,
   ) {}
@@ -70,19 +70,14 @@ export class Location {
     return SECRET.has(this.source) || (this.source === 'header' && CREDENTIAL.test(String(this.above[0]?.key)));
   }
 
-  /** Levels of nesting still allowed below this location. */
-  get levelsLeft(): number {
-    return this.failures.limits.depth + 1 - this.depth;
-  }
-
   /** Returns true, and reports a failure, if an object or array here is nested too deeply. */
   isTooDeep(): boolean {
-    return this.depth > this.failures.limits.depth && this.failTooDeep() === INVALID;
+    return this.depth > this.limits.depth && this.failTooDeep() === INVALID;
   }
 
   /** Returns true, and reports a failure, if there are more items here than allowed. */
   isTooLong(count: number): boolean {
-    const { items: limit } = this.failures.limits;
+    const { items: limit } = this.limits;
     if (count <= limit) return false;
     this.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
     return true;
@@ -95,16 +90,11 @@ export class Location {
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
-    if (this.leavesOut()) return INVALID;
-    const pointer = this.isJson ? { pointer: this.pointer } : undefined;
-    this.failures.add({ code, name: this.name, in: this.source, ...pointer, detail, ...facts });
-    return INVALID;
-  }
-
-  /** Notes that a value here is invalid. Returns true if its failure will not be listed. */
-  private leavesOut(): boolean {
     for (const one of this.above) one.isInvalid = true;
-    return this.failures.leavesOut();
+    if (this.failures.leavesOut()) return INVALID;
+    const pointer = this.isJson ? { pointer: this.pointer } : undefined;
+    this.failures.list.push({ code, name: this.name, in: this.source, ...pointer, detail, ...facts });
+    return INVALID;
   }
 
   /**
@@ -112,7 +102,6 @@ export class Location {
    * @param described what is expected, in the words of that message. Default: `expected`.
    */
   failValue(value: unknown, expected: string, detail?: string, described?: string): Invalid {
-    if (this.leavesOut()) return INVALID;
     const { subject, ...quoted } = this.quoted(value);
     const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
     const message = detail ?? `${subject} is not ${described ?? `${article} ${expected}`}.`;
@@ -121,13 +110,8 @@ export class Location {
 
   /** Reports a value that breaks a rule of its type. @param says completes the sentence "The value … must …". */
   failRule(noun: 'value' | 'list' | 'file', value: unknown, says: string): Invalid {
-    if (this.leavesOut()) return INVALID;
     const { subject, ...quoted } = noun === 'value' ? this.quoted(value) : { subject: `The ${noun}` };
     return this.fail('rule', `${subject} must ${says}.`, quoted);
-  }
-
-  failCount(count: number, expected: string): Invalid {
-    return this.fail('several-values', `There are ${count} values where one is expected.`, { count, expected });
   }
 
   failMissing(detail = 'A value is required.'): Invalid {
@@ -136,7 +120,8 @@ export class Location {
 
   /** The value as messages repeat it, if they may. */
   private quoted(value: unknown): { readonly subject: string; readonly value?: string } {
-    if (!this.mayQuote) return { subject: 'The value' };
+    // A body can be wrong in a million places, of which few are listed.
+    if (this.failures.isCut || !this.mayQuote) return { subject: 'The value' };
     const quoted = quote(value);
     return { subject: `The value ${quoted}`, value: quoted };
   }

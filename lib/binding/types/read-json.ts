@@ -106,7 +106,7 @@ export function readParts<S extends object>(
     setOn(object, field.property, value === undefined ? readAbsent(field, at) : value, at.failures);
   }
   codec.complete?.(object);
-  if (codec.check) checkLater(codec, object, at);
+  if (codec.check) checkLater(codec.check, codec, object, at);
   if (at.isJson && at.failures.refusesUnknown) refuseOtherNames(codec.fields, sent as JsonObject, at);
   return object;
 }

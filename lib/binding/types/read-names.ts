@@ -159,7 +159,10 @@ function readTexts(
   if (sent.some(isFile)) return at.fail('file-unexpected', 'Send text here, not a file.');
   const isScalar = codec.kind === 'scalar';
   if (sent.length > 1 && !(isScalar && codec.isJoined))
-    return at.failCount(sent.length, isScalar ? codec.name : 'JSON object');
+    return at.fail('several-values', `There are ${sent.length} values where one is expected.`, {
+      count: sent.length,
+      expected: isScalar ? codec.name : 'JSON object',
+    });
   const text = sent.map(one => (one instanceof JsonPart ? one.text : (one as string))).join(',');
   if (isScalar && codec.text) {
     const read = codec.text(text);
