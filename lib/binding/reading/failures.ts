@@ -60,7 +60,6 @@ export class Failures {
   isCut = false;
   private readonly promised: Promise<void>[] = [];
   private readonly checks: (() => Awaitable<unknown>)[] = [];
-  private checked = 0;
 
   /**
    * @param quotesValues false if no refused value may be repeated.
@@ -90,8 +89,8 @@ export class Failures {
   /** Waits for all values that are not known yet, and for those of which they are made; then for the checks. */
   settle(): Awaitable<void> {
     if (this.promised.length > 0) return Promise.all(this.promised.splice(0)).then(() => this.settle());
-    while (this.checked < this.checks.length) {
-      const done = this.checks[this.checked++]?.();
+    for (let check = this.checks.shift(); check; check = this.checks.shift()) {
+      const done = check();
       if (isPromise(done)) return done.then(() => this.settle());
     }
     return undefined;

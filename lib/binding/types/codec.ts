@@ -219,6 +219,9 @@ export function objectsOf(codec: Codec): readonly ObjectCodec[] {
   return type.kind === 'object' ? [type] : [];
 }
 
+/** Returns the properties that are read by name. */
+export const fieldsOf = (codec: Codec): readonly CodecMember[] => objectsOf(codec).flatMap(({ fields }) => fields);
+
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */
 export function takesFiles(codec: Codec): boolean {
   const type = notNull(codec);

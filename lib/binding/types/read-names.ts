@@ -1,17 +1,10 @@
 import { jsonInText, jsonLike, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type Sent } from '../reading/name-tree';
-import { isBlocked, isReadByName, notNull, objectsOf } from './codec';
+import { fieldsOf, isBlocked, isReadByName, notNull } from './codec';
 import type { Codec, FileCodec, ListCodec, ObjectCodec, RecordCodec, ScalarCodec, UnionCodec } from './codec';
-import {
-  failNoFile,
-  listOf,
-  readJson,
-  readOptionalJson,
-  readParts,
-  type Expected,
-  type PartsReader,
-} from './read-json';
+import { failNoFile, listOf, readJson, readOptionalJson, readParts } from './read-json';
+import type { Expected, PartsReader } from './read-json';
 import { keepsRules } from './rules';
 import { inArray, isSchemaSent, schemaFromNames } from './schema';
 
@@ -105,10 +98,8 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
 function hasNameless(item: Codec, tree: NameTree): boolean {
   const others = tree.below().filter(one => !one.isItem);
   if (others.length === 0 || !isReadByName(item)) return false;
-  const objects = objectsOf(item);
-  const isOwn = (one: NameTree): boolean =>
-    objects.some(({ fields }) => fields.some(({ bindName }) => one.at(bindName)));
-  return objects.length === 0 || [tree, ...others].some(isOwn);
+  const fields = fieldsOf(item);
+  return fields.length === 0 || [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName)));
 }
 
 /** Returns true if a value was sent, as one text or file or under names below. */
@@ -124,12 +115,10 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
       return tree.below().some(one => one.isItem) || hasNameless(type.item, tree);
     case 'object':
     case 'union':
-      return objectsOf(type).some(({ fields }) =>
-        fields.some(field => {
-          const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-          return below !== undefined && isSent(field.codec, below, at);
-        }),
-      );
+      return fieldsOf(type).some(field => {
+        const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
+        return below !== undefined && isSent(field.codec, below, at);
+      });
     case 'record':
       return true;
     case 'schema':
