@@ -21,14 +21,12 @@ const SECRET: ReadonlySet<ProblemLocation> = new Set(['claim', 'permission', 'co
 
 /** Where a value was sent: a path of names and indexes. Failures are reported under it. */
 export class Location {
-  /** True if a failure has been reported here or below, listed or not. */
-  isInvalid = false;
-
   /**
    * @param isJson true in a JSON document: a body, or text that holds JSON.
    * @param depth levels of objects and arrays around the value.
    * @param key the name that the value was looked up under, or its name or index in the object or array at `up`;
    * undefined where a JSON document begins.
+   * @param isInvalid true if a failure has been reported here or below, listed or not.
    */
   private constructor(
     readonly failures: Failures,
@@ -37,6 +35,7 @@ export class Location {
     readonly depth: number,
     private readonly key: string | number | undefined,
     private readonly up?: Location,
+    public isInvalid = false,
   ) {}
 
   /** Makes the location of a value in a source. An empty name is the whole JSON body. */
@@ -70,17 +69,15 @@ export class Location {
     return SECRET.has(this.source) || (this.source === 'header' && CREDENTIAL.test(String(this.above[0]?.key)));
   }
 
-  /** Returns true, and reports a failure, if an object or array here is nested too deeply. */
-  isTooDeep(): boolean {
-    return this.depth > this.limits.depth && this.failTooDeep() === INVALID;
-  }
-
-  /** Returns true, and reports a failure, if there are more items here than allowed. */
-  isTooLong(count: number): boolean {
-    const { items: limit } = this.limits;
-    if (count <= limit) return false;
-    this.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
-    return true;
+  /** Returns true, and reports a failure, if an object or array here is too deep or has too many items. */
+  isTooLarge(items = 0): boolean {
+    const { depth, items: limit } = this.failures.limits;
+    if (this.depth > depth) return this.failTooDeep() === INVALID;
+    if (items <= limit) return false;
+    return (
+      this.fail('too-many-items', `There are ${items} items; ${limit} are allowed.`, { count: items, limit }) ===
+      INVALID
+    );
   }
 
   failTooDeep(): Invalid {

@@ -24,7 +24,7 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
   switch (codec.kind) {
     case 'scalar': {
       const read = codec.json?.(value);
-      if (read !== undefined) return keepsRules(codec, read, at);
+      if (read !== undefined) return codec.rules ? keepsRules(codec, read, at) : read;
       if (codec.read) return codec.read(value, at);
       if (codec.inner) return readJson(codec.inner, value, at);
       return at.failValue(value, codec.name, undefined, codec.described);
@@ -57,14 +57,14 @@ export function listOf<V>(
   at: Location,
   read: (codec: Codec, value: V, at: Location, index: number) => unknown,
 ): unknown {
-  if (at.isTooDeep() || at.isTooLong(values.length)) return INVALID;
+  if (at.isTooLarge(values.length)) return INVALID;
   const items: unknown[] = [];
   for (const value of values) {
     const item = read(codec.item, value, at, items.length);
     if (isPromise(item)) setLater(items, items.length, item, at.failures);
     items.push(item === INVALID ? undefined : item);
   }
-  return keepsRules(codec, items, at);
+  return codec.rules ? keepsRules(codec, items, at) : items;
 }
 
 /** How the parts of an object are found: in JSON, or among names. */
@@ -89,10 +89,9 @@ export function readParts<S extends object>(
     const branch = codec.branches.get(parts.field(codec.tag, sent, at) ?? failNoTag(codec.tag, at));
     return branch ? readParts(branch, sent, at, parts) : INVALID;
   }
-  if (at.isTooDeep()) return INVALID;
+  const entries = codec.kind === 'record' ? parts.entries(sent) : [];
+  if (at.isTooLarge(entries.length)) return INVALID;
   if (codec.kind === 'record') {
-    const entries = parts.entries(sent);
-    if (at.isTooLong(entries.length)) return INVALID;
     // It has no prototype: `__proto__` is a name, too.
     const record = Object.create(null) as object;
     for (const [name, value] of entries)

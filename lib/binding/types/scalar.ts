@@ -84,6 +84,7 @@ export const string: RuledType<string, StringRules> = scalar(
     takesAnyText: true,
     isJoined: true,
     text: text => text,
+    json: value => (typeof value === 'string' ? value : undefined),
     schema: { type: 'string' },
   },
   stringRules,

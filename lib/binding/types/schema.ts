@@ -193,7 +193,7 @@ function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
 }
 
 function fromItems(items: readonly IndexedItem[], shape: Shape, at: Location): unknown {
-  if (at.isTooLong(items.length)) return INVALID;
+  if (at.isTooLarge(items.length)) return INVALID;
   const all = items.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
   return all.includes(INVALID) ? INVALID : all;
 }
