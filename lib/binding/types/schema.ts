@@ -129,7 +129,7 @@ function validate({ standard }: SchemaCodec, input: unknown): Awaitable<Result> 
 function check(codec: SchemaCodec, input: unknown, at: Location): unknown {
   if (input === INVALID) return INVALID;
   return after(validate(codec, input), result => {
-    if (result.issues) return refuse(result.issues, at);
+    if (result.issues) return refuse(result.issues, at, input);
     // It was sent, so it does not count as missing.
     return result.value === undefined ? INVALID : result.value;
   });
@@ -139,16 +139,18 @@ function check(codec: SchemaCodec, input: unknown, at: Location): unknown {
 const LONGEST_MESSAGE = 300;
 
 /** Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated. */
-function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location): Invalid {
+function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location, input: unknown): Invalid {
   if (issues.length === 0) at.fail('schema', 'The value is not valid.');
   // One more than are listed shows that the list is cut.
   for (const { message, path = [] } of issues.slice(0, at.limits.failures + 1)) {
-    let here = at;
+    let [here, holder] = [at, input];
     // An array subclass may have a `map` of its own.
     for (const part of Array.from(path, one => (typeof one === 'object' ? one.key : one))) {
       // A key may be content: that of a record can be the number of an account.
       if (at.isSecret && typeof part !== 'number') break;
-      here = here.below(typeof part === 'symbol' ? String(part) : part);
+      const index = sentIndexes.get(Object(holder) as object)?.[Number(part)];
+      here = here.below(index ?? (typeof part === 'symbol' ? String(part) : part));
+      holder = inside(holder, part);
     }
     here.fail('schema', at.mayQuote ? message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
   }
@@ -192,8 +194,15 @@ function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
   return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
 }
 
+/** The indexes that were sent for the items of an array: gaps are closed up in it. */
+const sentIndexes = new WeakMap<object, readonly number[]>();
+
 function fromItems(items: readonly IndexedItem[], shape: Shape, at: Location): unknown {
   if (at.isTooLarge(items.length)) return INVALID;
   const all = items.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
+  sentIndexes.set(
+    all,
+    items.map(([index]) => index),
+  );
   return all.includes(INVALID) ? INVALID : all;
 }
