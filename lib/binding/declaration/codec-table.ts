@@ -16,7 +16,7 @@ import {
 } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
 import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
-import { parsableCodec, replacedCodec, type ValueParser } from '../types/value-parser';
+import { parsableCodec, parserOf, replacedCodec, type ValueParser } from '../types/value-parser';
 import { instancesOf, isDto, namingErrors, propertiesOf } from './declarations';
 import type { PropertyKind, PropertySpec } from './property';
 
@@ -89,7 +89,9 @@ export class CodecTable implements Codecs {
 
   /** Makes the type's own codec, with this endpoint's value parser and converter taking precedence. */
   private make(type: AnyType): Codec {
-    const parser = this.valueParsers.find(one => one.type === type);
+    const given = this.valueParsers.find(one => one.type === type);
+    // In JSON, a class with both is read by its declared properties.
+    const parser = given ?? (isParsable(type) && isDto(type) ? parserOf(type) : undefined);
     const converter = this.serializer.converters?.find(one => one.type === type);
     const made = ownCodec(type, this);
     const own = this.serializer.decimals === 'text' ? decimalInText(made) : made;
@@ -106,8 +108,8 @@ function ownCodec(type: AnyType, codecs: Codecs): Codec | undefined {
   assertType(type);
   if (isSchema(type)) return schemaCodec(type);
   if (isValueType(type)) return type.codec(codecs);
-  const asObject = isDto(type) ? objectCodec(type, codecs) : undefined;
-  return isParsable(type) ? parsableCodec(type, asObject) : asObject;
+  if (isDto(type)) return objectCodec(type, codecs);
+  return isParsable(type) ? parsableCodec(type) : undefined;
 }
 
 /** A property of a dto as one endpoint reads it. The name of its claim, header, cookie or permission is in `spec`. */

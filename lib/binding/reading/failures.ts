@@ -60,7 +60,6 @@ export class Failures {
   isCut = false;
   private readonly promised: Promise<void>[] = [];
   private readonly checks: (() => Awaitable<unknown>)[] = [];
-  private checked = 0;
 
   /**
    * @param quotesValues false if no refused value may be repeated.
@@ -90,25 +89,18 @@ export class Failures {
   /** Waits for all values that are not known yet, and for those of which they are made; then for the checks. */
   settle(): Awaitable<void> {
     if (this.promised.length > 0) return Promise.all(this.promised.splice(0)).then(() => this.settle());
-    while (this.checked < this.checks.length) {
-      const done = this.checks[this.checked++]?.();
+    for (let check = this.checks.shift(); check; check = this.checks.shift()) {
+      const done = check();
       if (isPromise(done)) return done.then(() => this.settle());
     }
     return undefined;
   }
 
-  /**
-   * Returns true, and notes that the list is cut, if one more failure will not be listed. Asked before its message is
-   * built: a body can be wrong in a million places.
-   */
+  /** Returns true, and notes that the list is cut, if one more failure will not be listed. */
   leavesOut(): boolean {
     const isFull = this.list.length >= this.limits.failures;
     this.isCut ||= isFull;
     return isFull;
-  }
-
-  add(failure: BindingFailure): void {
-    if (!this.leavesOut()) this.list.push(failure);
   }
 }
 

@@ -42,17 +42,17 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * Replaces exact numbers by doubles, for code that expects the output of JSON.parse, and reports a failure if a limit
  * is exceeded. What a parser in front has made of a value, such as a Date, stays as it is.
  */
-export function plainJson(value: unknown, at: Location, levels = at.levelsLeft): unknown {
+export function plainJson(value: unknown, at: Location, depth = at.depth): unknown {
   if (isExactNumber(value)) return Number(value.value);
   const isArray = Array.isArray(value);
   if (!isArray && !isPlainObject(value)) return value;
-  if (levels <= 0) return at.failTooDeep();
   const { items: limit } = at.limits;
+  if (depth > at.limits.depth) return at.failTooDeep();
   if (isArray && value.length > limit)
     return at.fail('too-many-items', `There is an array of more than ${limit} items.`, { limit });
   const copy: unknown[] = [];
   for (const one of isArray ? (value as unknown[]) : Object.values(value)) {
-    const plain = plainJson(one, at, levels - 1);
+    const plain = plainJson(one, at, depth + 1);
     if (plain === INVALID) return INVALID;
     copy.push(plain);
   }
@@ -74,15 +74,6 @@ export function splitAtCommas(text: string, { source }: Location): readonly stri
   const parts = text.split(',');
   if (parts.some(part => part.trim() === '')) return [text];
   return source === 'header' ? parts.map(part => part.trim()) : parts;
-}
-
-/**
- * Reads a property that is to be written. A method is not a value, as for `JSON.stringify`: the object has it of its
- * class, or, as `toString`, like every object.
- */
-export function writableValue(object: object, name: string): unknown {
-  const value = (object as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'function' ? undefined : value;
 }
 
 /** Reads an own property of an object; inherited ones, such as `constructor` and `__proto__`, count as absent. */

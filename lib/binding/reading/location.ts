@@ -21,22 +21,21 @@ const SECRET: ReadonlySet<ProblemLocation> = new Set(['claim', 'permission', 'co
 
 /** Where a value was sent: a path of names and indexes. Failures are reported under it. */
 export class Location {
-  /** True if a failure has been reported here or below, listed or not. */
-  isInvalid = false;
-
   /**
    * @param isJson true in a JSON document: a body, or text that holds JSON.
    * @param depth levels of objects and arrays around the value.
    * @param key the name that the value was looked up under, or its name or index in the object or array at `up`;
    * undefined where a JSON document begins.
+   * @param isInvalid true if a failure has been reported here or below, listed or not.
    */
   private constructor(
     readonly failures: Failures,
     readonly source: ProblemLocation,
     readonly isJson: boolean,
-    private readonly depth: number,
+    readonly depth: number,
     private readonly key: string | number | undefined,
     private readonly up?: Location,
+    public isInvalid = false,
   ) {}
 
   /** Makes the location of a value in a source. An empty name is the whole JSON body. */
@@ -70,22 +69,15 @@ export class Location {
     return SECRET.has(this.source) || (this.source === 'header' && CREDENTIAL.test(String(this.above[0]?.key)));
   }
 
-  /** Levels of nesting still allowed below this location. */
-  get levelsLeft(): number {
-    return this.failures.limits.depth + 1 - this.depth;
-  }
-
-  /** Returns true, and reports a failure, if an object or array here is nested too deeply. */
-  isTooDeep(): boolean {
-    return this.depth > this.failures.limits.depth && this.failTooDeep() === INVALID;
-  }
-
-  /** Returns true, and reports a failure, if there are more items here than allowed. */
-  isTooLong(count: number): boolean {
-    const { items: limit } = this.failures.limits;
-    if (count <= limit) return false;
-    this.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
-    return true;
+  /** Returns true, and reports a failure, if an object or array here is too deep or has too many items. */
+  isTooLarge(items = 0): boolean {
+    const { depth, items: limit } = this.failures.limits;
+    if (this.depth > depth) return this.failTooDeep() === INVALID;
+    if (items <= limit) return false;
+    return (
+      this.fail('too-many-items', `There are ${items} items; ${limit} are allowed.`, { count: items, limit }) ===
+      INVALID
+    );
   }
 
   failTooDeep(): Invalid {
@@ -95,16 +87,11 @@ export class Location {
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
-    if (this.leavesOut()) return INVALID;
-    const pointer = this.isJson ? { pointer: this.pointer } : undefined;
-    this.failures.add({ code, name: this.name, in: this.source, ...pointer, detail, ...facts });
-    return INVALID;
-  }
-
-  /** Notes that a value here is invalid. Returns true if its failure will not be listed. */
-  private leavesOut(): boolean {
     for (const one of this.above) one.isInvalid = true;
-    return this.failures.leavesOut();
+    if (this.failures.leavesOut()) return INVALID;
+    const pointer = this.isJson ? { pointer: this.pointer } : undefined;
+    this.failures.list.push({ code, name: this.name, in: this.source, ...pointer, detail, ...facts });
+    return INVALID;
   }
 
   /**
@@ -112,7 +99,6 @@ export class Location {
    * @param described what is expected, in the words of that message. Default: `expected`.
    */
   failValue(value: unknown, expected: string, detail?: string, described?: string): Invalid {
-    if (this.leavesOut()) return INVALID;
     const { subject, ...quoted } = this.quoted(value);
     const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
     const message = detail ?? `${subject} is not ${described ?? `${article} ${expected}`}.`;
@@ -121,13 +107,8 @@ export class Location {
 
   /** Reports a value that breaks a rule of its type. @param says completes the sentence "The value … must …". */
   failRule(noun: 'value' | 'list' | 'file', value: unknown, says: string): Invalid {
-    if (this.leavesOut()) return INVALID;
     const { subject, ...quoted } = noun === 'value' ? this.quoted(value) : { subject: `The ${noun}` };
     return this.fail('rule', `${subject} must ${says}.`, quoted);
-  }
-
-  failCount(count: number, expected: string): Invalid {
-    return this.fail('several-values', `There are ${count} values where one is expected.`, { count, expected });
   }
 
   failMissing(detail = 'A value is required.'): Invalid {
@@ -136,7 +117,8 @@ export class Location {
 
   /** The value as messages repeat it, if they may. */
   private quoted(value: unknown): { readonly subject: string; readonly value?: string } {
-    if (!this.mayQuote) return { subject: 'The value' };
+    // A body can be wrong in a million places, of which few are listed.
+    if (this.failures.isCut || !this.mayQuote) return { subject: 'The value' };
     const quoted = quote(value);
     return { subject: `The value ${quoted}`, value: quoted };
   }

@@ -87,9 +87,9 @@ export class NameTree {
       const part = one.parts[this.depth];
       if (part === undefined) continue;
       const key = isExact ? part : part.toLowerCase();
-      let below = groups.get(key);
-      if (!below) groups.set(key, (below = new NameTree(this.depth + 1, part)));
+      const below = groups.get(key) ?? new NameTree(this.depth + 1, part);
       below.add(one);
+      groups.set(key, below);
     }
     return groups;
   }
@@ -152,29 +152,25 @@ export class NameTree {
    * next after all before it. Reports an index over the limit, and a name that continues below `name[]`.
    */
   items(at: Location): readonly IndexedItem[] | Invalid {
+    const { items: limit } = at.limits;
     const items: IndexedItem[] = [];
-    const known = new Set<string>();
+    const indexed = new Map<string, NameTree>();
     let next = 0;
     for (const one of this.sent) {
       const { [this.depth]: key = '', length } = one.parts;
-      if (key === '') {
-        if (length > this.depth + 1) return this.failNameless(at);
-        const item = new NameTree(length);
-        item.add(one);
-        items.push([next++, item]);
-      } else if (!known.has(key) && /^\d+$/.test(key)) {
-        known.add(key);
-        const index = Number(key);
-        const { items: limit } = at.limits;
-        if (index >= limit) {
-          this.takeAll();
-          const detail = `The index ${index} is too high; ${limit} items are allowed.`;
-          return at.fail('index-too-high', detail, { count: index, limit });
-        }
-        const item = this.inAnyCase().get(key);
-        if (item) items.push([index, item]);
-        next = Math.max(next, index + 1);
+      if (key === '' && length > this.depth + 1) return this.failNameless(at);
+      if (!/^\d*$/.test(key)) continue;
+      const index = key === '' ? next : Number(key);
+      if (key !== '' && index >= limit) {
+        this.takeAll();
+        const detail = `The index ${index} is too high; ${limit} items are allowed.`;
+        return at.fail('index-too-high', detail, { count: index, limit });
       }
+      const item = indexed.get(key) ?? new NameTree(key === '' ? length : this.depth + 1, key);
+      item.add(one);
+      if (!indexed.has(key)) items.push([index, item]);
+      if (key !== '') indexed.set(key, item);
+      next = Math.max(next, index + 1);
     }
     return items.sort(([a], [b]) => a - b);
   }

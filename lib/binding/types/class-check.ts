@@ -15,16 +15,11 @@ export function classCheckOf(Dto: object): ClassCheck | undefined {
 }
 
 /** Has a nested dto checked when all values are known, if it is valid then, and so are those in it. */
-export function checkLater(codec: ObjectCodec, dto: object, at: Location): void {
-  const { check } = codec;
-  if (!check) return;
-  at.failures.whenKnown(() =>
-    at.isInvalid
-      ? undefined
-      : check(dto, (name, reason) => {
-          failAt(at, namesBelow(partsOfPath(name), codec, at.isJson), reason);
-        }),
-  );
+export function checkLater(check: ClassCheck, codec: ObjectCodec, dto: object, at: Location): void {
+  const fail = (name: string, reason: string): void => {
+    failAt(at, namesBelow(partsOfPath(name), codec, at.isJson), reason);
+  };
+  at.failures.whenKnown(() => (at.isInvalid ? undefined : check(dto, fail)));
 }
 
 /** Reports a failure of the application below a location. */
@@ -39,19 +34,13 @@ export const partsOfPath = (path: string): string[] => path.split(/[.[\]]+/).fil
  * JSON.
  */
 export function namesBelow(path: readonly string[], codec: Codec | undefined, isJson: boolean): (string | number)[] {
-  let here = codec && notNull(codec);
+  let here = codec;
   return path.map(part => {
-    if (here?.kind === 'record') {
-      here = notNull(here.item);
-      return part;
-    }
-    if (/^\d+$/.test(part)) {
-      here = here?.kind === 'list' ? notNull(here.item) : undefined;
-      return Number(part);
-    }
-    const members = here ? objectsOf(here).flatMap(one => one.members) : [];
+    const type = here && notNull(here);
+    const members = type ? objectsOf(type).flatMap(one => one.members) : [];
     const member = members.find(({ property }) => property === part);
-    here = member && notNull(member.codec);
-    return (isJson ? member?.jsonName : member?.bindName) ?? part;
+    here = type?.kind === 'list' || type?.kind === 'record' ? type.item : member?.codec;
+    if (member) return isJson ? member.jsonName : member.bindName;
+    return type?.kind !== 'record' && /^\d+$/.test(part) ? Number(part) : part;
   });
 }

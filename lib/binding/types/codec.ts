@@ -50,8 +50,6 @@ export interface ScalarCodec extends Ruled {
   readonly write?: ((value: unknown) => unknown) | undefined;
   /** The type of the JSON, where only the text is read in another way. */
   readonly inner?: Codec | undefined;
-  /** Makes the message for a refused JSON value. Default: it names the value and the type. */
-  readonly refusal?: ((value: unknown) => string | undefined) | undefined;
   /** True if any text is a value, also the empty one: then `[WIP]` is text, not broken JSON. */
   readonly takesAnyText?: boolean | undefined;
   /** The value where none was sent; undefined if one is required. */
@@ -220,6 +218,9 @@ export function objectsOf(codec: Codec): readonly ObjectCodec[] {
   if (type.kind === 'union') return [...type.branches.values()];
   return type.kind === 'object' ? [type] : [];
 }
+
+/** Returns the properties that are read by name. */
+export const fieldsOf = (codec: Codec): readonly CodecMember[] => objectsOf(codec).flatMap(({ fields }) => fields);
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */
 export function takesFiles(codec: Codec): boolean {

@@ -4,7 +4,8 @@ import { isJsonObject, type JsonObject, ownValue } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { checkLater } from './class-check';
 import { isBlocked, notNull, takesFiles, takesNull } from './codec';
-import type { AnyCodec, Codec, CodecMember, ListCodec, ObjectCodec, ScalarCodec, UnionCodec } from './codec';
+import type { AnyCodec, Codec, CodecMember, ListCodec, ObjectCodec } from './codec';
+import type { RecordCodec, ScalarCodec, UnionCodec } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
 
@@ -23,33 +24,20 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
   switch (codec.kind) {
     case 'scalar': {
       const read = codec.json?.(value);
-      if (read !== undefined) return keepsRules(codec, read, at);
+      if (read !== undefined) return codec.rules ? keepsRules(codec, read, at) : read;
       if (codec.read) return codec.read(value, at);
-      if (codec.inner && !codec.json) return readJson(codec.inner, value, at);
-      return at.failValue(value, codec.name, codec.refusal?.(value), codec.described);
+      if (codec.inner) return readJson(codec.inner, value, at);
+      return at.failValue(value, codec.name, undefined, codec.described);
     }
     case 'nullable':
       return value === null ? null : readJson(codec.inner, value, at);
     case 'list':
       if (!Array.isArray(value)) return at.failValue(value, codec.name, undefined, 'a JSON array');
-      return listOf(codec, value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index)));
-    case 'object': {
-      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
-      const object = objectOf(codec, at, field => readField(field, value, at));
-      if (at.failures.refusesUnknown && object !== INVALID) refuseOtherNames(codec.fields, value, at);
-      return object;
-    }
-    case 'union': {
-      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
-      const branch = codec.branches.get(readField(codec.tag, value, at) ?? failNoTag(codec, at));
-      return branch ? readJson(branch, value, at) : INVALID;
-    }
-    case 'record': {
-      if (!isJsonObject(value)) return at.failValue(value, 'JSON object');
-      // A name in a claim or a cookie is its content.
-      const below = (key: string): Location => (at.isSecret ? at : at.below(key));
-      return recordOf(Object.keys(value), at, key => readJson(codec.item, ownValue(value, key), below(key)));
-    }
+      return listOf(codec, value as unknown[], at, readItem);
+    case 'object':
+    case 'union':
+    case 'record':
+      return isJsonObject(value) ? readParts(codec, value, at, inJson) : at.failValue(value, 'JSON object');
     case 'file':
       return failNoFile(at);
     case 'schema':
@@ -57,11 +45,8 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
   }
 }
 
-/** Reports a missing tag: its type names the values that it may have. */
-export function failNoTag({ tag }: UnionCodec, at: Location): typeof INVALID {
-  const { described = '' } = tag.codec as ScalarCodec;
-  return at.below(at.isJson ? tag.jsonName : tag.bindName).failMissing(`A value is required, ${described}.`);
-}
+const readItem = (codec: Codec, value: unknown, at: Location, index: number): unknown =>
+  readJson(codec, value, at.below(index));
 
 export const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');
 
@@ -70,37 +55,65 @@ export function listOf<V>(
   codec: ListCodec,
   values: readonly V[],
   at: Location,
-  read: (value: V, index: number) => unknown,
+  read: (codec: Codec, value: V, at: Location, index: number) => unknown,
 ): unknown {
-  if (at.isTooDeep() || at.isTooLong(values.length)) return INVALID;
+  if (at.isTooLarge(values.length)) return INVALID;
   const items: unknown[] = [];
   for (const value of values) {
-    const item = read(value, items.length);
+    const item = read(codec.item, value, at, items.length);
     if (isPromise(item)) setLater(items, items.length, item, at.failures);
     items.push(item === INVALID ? undefined : item);
   }
-  return keepsRules(codec, items, at);
+  return codec.rules ? keepsRules(codec, items, at) : items;
 }
 
-/** Makes an instance of a class, and has it checked later. @param read returns undefined if nothing was sent. */
-export function objectOf(codec: ObjectCodec, at: Location, read: (field: CodecMember) => unknown): unknown {
-  if (at.isTooDeep()) return INVALID;
+/** How the parts of an object are found: in JSON, or among names. */
+export interface PartsReader<S> {
+  /** Returns undefined if nothing was sent for the field. */
+  field(field: CodecMember, sent: S, at: Location): unknown;
+  /** Returns what was sent for a record, by its names. */
+  entries(sent: S): readonly (readonly [name: string, sent: unknown])[];
+  item(codec: Codec, sent: unknown, at: Location): unknown;
+}
+
+const inJson: PartsReader<JsonObject> = { field: readField, entries: Object.entries, item: readJson };
+
+/** Reads an object, of which each part that was sent is read. */
+export function readParts<S extends object>(
+  codec: ObjectCodec | UnionCodec | RecordCodec,
+  sent: S,
+  at: Location,
+  parts: PartsReader<S>,
+): unknown {
+  if (codec.kind === 'union') {
+    const branch = codec.branches.get(parts.field(codec.tag, sent, at) ?? failNoTag(codec.tag, at));
+    return branch ? readParts(branch, sent, at, parts) : INVALID;
+  }
+  const entries = codec.kind === 'record' ? parts.entries(sent) : [];
+  if (at.isTooLarge(entries.length)) return INVALID;
+  if (codec.kind === 'record') {
+    // It has no prototype: `__proto__` is a name, too.
+    const record = Object.create(null) as object;
+    for (const [name, value] of entries)
+      // A name in a claim or a cookie is its content.
+      setOn(record, name, parts.item(codec.item, value, at.isSecret ? at : at.below(name)), at.failures);
+    return record;
+  }
   const object = codec.create();
   for (const field of codec.fields) {
-    const value = isBlocked(field, at) ? undefined : read(field);
+    const value = isBlocked(field, at) ? undefined : parts.field(field, sent, at);
     setOn(object, field.property, value === undefined ? readAbsent(field, at) : value, at.failures);
   }
   codec.complete?.(object);
-  if (codec.check) checkLater(codec, object, at);
+  if (codec.check) checkLater(codec.check, codec, object, at);
+  if (at.isJson && at.failures.refusesUnknown) refuseOtherNames(codec.fields, sent as JsonObject, at);
   return object;
 }
 
-/** Makes an object of values with these names, which has no prototype: `__proto__` is a name, too. */
-export function recordOf(keys: readonly string[], at: Location, read: (key: string) => unknown): unknown {
-  if (at.isTooDeep() || at.isTooLong(keys.length)) return INVALID;
-  const record: object = Object.create(null) as object;
-  for (const key of keys) setOn(record, key, read(key), at.failures);
-  return record;
+/** Reports a missing tag: its type names the values that it may have. */
+function failNoTag({ codec, jsonName, bindName }: CodecMember, at: Location): typeof INVALID {
+  const { described = '' } = codec as ScalarCodec;
+  return at.below(at.isJson ? jsonName : bindName).failMissing(`A value is required, ${described}.`);
 }
 
 /** Reads the value that a JSON object has for a field; undefined if it has none. */

@@ -1,19 +1,10 @@
 import { jsonInText, jsonLike, splitAtCommas } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type Sent } from '../reading/name-tree';
-import { isBlocked, isReadByName, notNull, objectsOf } from './codec';
-import type {
-  Codec,
-  CodecMember,
-  FileCodec,
-  ListCodec,
-  ObjectCodec,
-  RecordCodec,
-  ScalarCodec,
-  UnionCodec,
-} from './codec';
-import { failNoFile, failNoTag, listOf, objectOf, readJson, readOptionalJson, recordOf } from './read-json';
-import type { Expected } from './read-json';
+import { fieldsOf, isBlocked, isReadByName, notNull } from './codec';
+import type { Codec, FileCodec, ListCodec, ObjectCodec, RecordCodec, ScalarCodec, UnionCodec } from './codec';
+import { failNoFile, listOf, readJson, readOptionalJson, readParts } from './read-json';
+import type { Expected, PartsReader } from './read-json';
 import { keepsRules } from './rules';
 import { inArray, isSchemaSent, schemaFromNames } from './schema';
 
@@ -31,13 +22,12 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
   const [only] = values;
   if (only instanceof JsonPart && values.length === 1 && !isSentBelow(codec, tree, at))
     return jsonInText(only.text, at, (value, inside) => readOptionalJson(expected, asItems(codec, value), inside));
+  const isNothing = values.length === 0 || (!required && only === '' && values.length === 1);
   switch (codec.kind) {
     case 'scalar':
-      if (values.length === 0 || (!required && only === '' && values.length === 1 && !codec.takesAnyText))
-        return undefined;
-      return readTexts(codec, values, at);
+      return isNothing && (values.length === 0 || !codec.takesAnyText) ? undefined : readTexts(codec, values, at);
     case 'file':
-      return values.length === 0 || (!required && tree.isBlank) ? undefined : fileOf(values, at, codec);
+      return isNothing ? undefined : fileOf(values, at, codec);
     case 'nullable': {
       // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
       const type = notNull(codec);
@@ -53,8 +43,13 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
     case 'union':
     case 'record':
       if (values.some(isFile)) return readTexts(codec, values, at);
-      if ((required && values.length === 0) || isSentBelow(codec, tree, at)) return readBelow(codec, tree, at);
-      return values.length === 0 || (!required && tree.isBlank) ? undefined : readTexts(codec, values, at);
+      if ((required && isNothing) || isSentBelow(codec, tree, at)) {
+        const read = readParts(codec, tree, at, inNames);
+        // Which names there are is not known without the tag.
+        if (read === INVALID) tree.takeAll();
+        return read;
+      }
+      return isNothing ? undefined : readTexts(codec, values, at);
   }
 }
 
@@ -65,29 +60,18 @@ function asItems(codec: Codec, value: unknown): unknown {
   return type.kind === 'list' && value !== null && !Array.isArray(value) ? [value] : value;
 }
 
-type NamedCodec = ObjectCodec | UnionCodec | RecordCodec;
+const inNames: PartsReader<NameTree> = {
+  field(field, tree, at) {
+    const below = tree.at(field.bindName);
+    return below && readNames(field, below, at.below(field.bindName));
+  },
+  entries: tree => tree.below(true).map(one => [one.key, one] as const),
+  item: (codec, tree, at) => readItem(codec, tree as NameTree, at),
+};
 
-/** Reads an object whose properties have names of their own. */
-function readBelow(codec: NamedCodec, tree: NameTree, at: Location): unknown {
-  switch (codec.kind) {
-    case 'object':
-      return objectOf(codec, at, field => readField(field, tree, at));
-    case 'union': {
-      const branch = codec.branches.get(readField(codec.tag, tree, at) ?? failNoTag(codec, at));
-      if (branch) return readBelow(branch, tree, at);
-      tree.takeAll();
-      return INVALID;
-    }
-    case 'record': {
-      const values = new Map(tree.below(true).map(one => [one.key, one]));
-      return recordOf([...values.keys()], at, key => readItem(codec.item, values.get(key), at.below(key)));
-    }
-  }
-}
-
-function readField(field: CodecMember, tree: NameTree, at: Location): unknown {
-  const below = tree.at(field.bindName);
-  return below && readNames(field, below, at.below(field.bindName));
+function readItem(codec: Codec, tree: NameTree, at: Location): unknown {
+  const read = readNames({ codec, required: true }, tree, at);
+  return read === undefined ? at.failMissing() : read;
 }
 
 function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boolean): unknown {
@@ -105,26 +89,17 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
       return at.failValue(text, 'JSON text');
     items = splitAtCommas(text, at).map((part, index) => [index, NameTree.of([part])]);
   }
-  const isOne = items.length === 1;
   // Without an index in the name that was sent, the failure of a single item is reported under that.
-  return listOf(codec, items, at, ([index, one]) =>
-    readItem(item, one, isOne && one.key === '' ? at : at.below(index)),
-  );
-}
-
-function readItem(codec: Codec, tree: NameTree | undefined, at: Location): unknown {
-  const read = tree && readNames({ codec, required: true }, tree, at);
-  return read === undefined ? at.failMissing() : read;
+  const isOne = items.length === 1 && items[0]?.[1].key === '';
+  return listOf(codec, items, at, (_item, [index, one]) => readItem(item, one, isOne ? at : at.below(index)));
 }
 
 /** Returns true if names below a list do not say which item they belong to. Undeclared ones do not count. */
 function hasNameless(item: Codec, tree: NameTree): boolean {
   const others = tree.below().filter(one => !one.isItem);
   if (others.length === 0 || !isReadByName(item)) return false;
-  const objects = objectsOf(item);
-  const isOwn = (one: NameTree): boolean =>
-    objects.some(({ fields }) => fields.some(({ bindName }) => one.at(bindName)));
-  return objects.length === 0 || [tree, ...others].some(isOwn);
+  const fields = fieldsOf(item);
+  return fields.length === 0 || [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName)));
 }
 
 /** Returns true if a value was sent, as one text or file or under names below. */
@@ -140,12 +115,10 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
       return tree.below().some(one => one.isItem) || hasNameless(type.item, tree);
     case 'object':
     case 'union':
-      return objectsOf(type).some(({ fields }) =>
-        fields.some(field => {
-          const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-          return below !== undefined && isSent(field.codec, below, at);
-        }),
-      );
+      return fieldsOf(type).some(field => {
+        const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
+        return below !== undefined && isSent(field.codec, below, at);
+      });
     case 'record':
       return true;
     case 'schema':
@@ -167,11 +140,18 @@ function fileOf(sent: readonly Sent[], at: Location, codec: FileCodec): unknown 
 }
 
 /** Reads one text, or several that are joined. The text of an object is its JSON. */
-function readTexts(codec: ScalarCodec | NamedCodec, sent: readonly Sent[], at: Location): unknown {
+function readTexts(
+  codec: ScalarCodec | ObjectCodec | UnionCodec | RecordCodec,
+  sent: readonly Sent[],
+  at: Location,
+): unknown {
   if (sent.some(isFile)) return at.fail('file-unexpected', 'Send text here, not a file.');
   const isScalar = codec.kind === 'scalar';
   if (sent.length > 1 && !(isScalar && codec.isJoined))
-    return at.failCount(sent.length, isScalar ? codec.name : 'JSON object');
+    return at.fail('several-values', `There are ${sent.length} values where one is expected.`, {
+      count: sent.length,
+      expected: isScalar ? codec.name : 'JSON object',
+    });
   const text = sent.map(one => (one instanceof JsonPart ? one.text : (one as string))).join(',');
   if (isScalar && codec.text) {
     const read = codec.text(text);

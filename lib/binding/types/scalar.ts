@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { boolean, oneOf, positiveInteger } from '../../options/check';
 import type { ScalarCodec } from './codec';
+import { asScalar } from './write-value';
 import { counted, ruledType, type Kinds, type RuledType } from './rules';
 
 /**
@@ -23,7 +24,9 @@ export function scalar<T, R extends object = object>(
   ruled?: (rules: R) => Partial<ScalarCodec>,
 ): RuledType<T, R> {
   const json = (value: unknown): T | undefined => (typeof value === 'string' ? spelling.text(value) : undefined);
-  return ruledType(name, kinds, (_codecs, rules) => ({ json, ...spelling, ...ruled?.(rules), kind: 'scalar', name }));
+  const write = (value: unknown): unknown => asScalar(spelling.write ? spelling.write(value) : value, name);
+  const own = { json, ...spelling, kind: 'scalar', name, write } as const;
+  return ruledType(name, kinds, (_codecs, rules) => ({ ...own, ...ruled?.(rules) }));
 }
 
 /** Rules of `string`. */
@@ -81,6 +84,7 @@ export const string: RuledType<string, StringRules> = scalar(
     takesAnyText: true,
     isJoined: true,
     text: text => text,
+    json: value => (typeof value === 'string' ? value : undefined),
     schema: { type: 'string' },
   },
   stringRules,

@@ -198,9 +198,11 @@ function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
 const sentIndexes = new WeakMap<object, readonly number[]>();
 
 function fromItems(items: readonly IndexedItem[], shape: Shape, at: Location): unknown {
-  if (at.isTooLong(items.length)) return INVALID;
-  const indexes = items.map(([index]) => index);
+  if (at.isTooLarge(items.length)) return INVALID;
   const all = items.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
-  sentIndexes.set(all, indexes);
+  sentIndexes.set(
+    all,
+    items.map(([index]) => index),
+  );
   return all.includes(INVALID) ? INVALID : all;
 }

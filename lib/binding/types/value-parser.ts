@@ -2,9 +2,8 @@ import { ignoreRejection } from '../../basics/awaitable';
 import { describe } from '../../options/check';
 import { plainJson } from '../reading/json-text';
 import { INVALID } from '../reading/location';
-import { notNull, type Codec, type ObjectCodec, type ScalarCodec } from './codec';
+import { notNull, type Codec, type ScalarCodec } from './codec';
 import { classNameOf, type AnyType, type Infer, type Parsable, type ParseResult } from './property-type';
-import { readJson } from './read-json';
 import { asScalar } from './write-value';
 
 /** Reads a type from text, for one endpoint or one application. Made by {@link valueParserFor}. */
@@ -46,25 +45,24 @@ export function valueParserFor<X extends AnyType>(
   return { type, parse };
 }
 
-/**
- * Makes the codec of a class with `static tryParse(text)`. In JSON its values are strings.
- * @param inner reads and writes JSON objects by the declared properties of the class, if it has any.
- */
-export function parsableCodec(type: Parsable<unknown>, inner?: ObjectCodec): ScalarCodec {
+/** Makes the codec of a class with `static tryParse(text)`. In JSON its values are strings. */
+export function parsableCodec(type: Parsable<unknown>): ScalarCodec {
   const name = classNameOf(type) || 'value';
   const text = (given: string): unknown => accepted(type.tryParse(given), `${name}.tryParse`);
-  const schema = { type: 'string', title: name };
+  const described = `text that ${name} accepts; send a string`;
   return {
-    ...{ kind: 'scalar', name, inner, schema, text },
+    ...{ kind: 'scalar', name, text, schema: { type: 'string', title: name } },
     json: value => (typeof value === 'string' ? text(value) : undefined),
-    read(value, at) {
-      if (typeof value === 'string') return at.failValue(value, name);
-      if (inner) return readJson(inner, value, at);
-      return at.failValue(value, name, undefined, `text that ${name} accepts; send a string`);
-    },
-    ...(inner ? { schemaOfText: schema } : { write: value => textOf(value, type, name) }),
+    read: (value, at) => at.failValue(value, name, undefined, typeof value === 'string' ? undefined : described),
+    write: value => textOf(value, type, name),
   };
 }
+
+/** The value parser of a class with `static tryParse(text)` and declared properties: those are read from JSON. */
+export const parserOf = (type: Parsable<unknown> & AnyType): ValueParser => ({
+  type,
+  parse: input => type.tryParse(input),
+});
 
 /**
  * Returns the value's text, or the value itself if it has a `toJSON`. Instances of other classes are refused.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isThenable } from '../../basics/awaitable';
 import { ExactNumber, isExactNumber } from '../../body/content/exact-json';
-import { asJson, isJsonObject, type JsonObject, writableValue } from '../reading/json-text';
+import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
 import type { AnyCodec } from './codec';
 
 /**
@@ -13,8 +13,8 @@ export function written(codec: AnyCodec, value: unknown): unknown {
   if (value === undefined || value === null) return value;
   switch (codec.kind) {
     case 'scalar':
-      if (codec.inner && !codec.write) return written(codec.inner, value);
-      return codec.read ? codec.write?.(value) : asScalar(codec.write ? codec.write(value) : value, codec.name);
+      if (codec.write) return codec.write(value);
+      return codec.inner ? written(codec.inner, value) : asScalar(value, codec.name);
     case 'nullable':
       return written(codec.inner, value);
     case 'list':
@@ -25,8 +25,9 @@ export function written(codec: AnyCodec, value: unknown): unknown {
       // `Object.fromEntries` takes three times the time of assignments.
       const json: Record<string, unknown> = {};
       for (const member of codec.members) {
-        const own = writableValue(object, member.property);
-        if (own === undefined) continue;
+        const own = object[member.property];
+        // A method is not a value: the object has it of its class, or, as `toString`, like every object.
+        if (own === undefined || typeof own === 'function') continue;
         const value = written(member.codec, own);
         // An assignment of `__proto__` would be none.
         if (member.jsonName === '__proto__') Object.defineProperty(json, '__proto__', { value, enumerable: true });
@@ -37,7 +38,7 @@ export function written(codec: AnyCodec, value: unknown): unknown {
     case 'union': {
       const { name, tag, branches } = codec;
       const object = objectOf(name, value);
-      const branch = branches.get(writableValue(object, tag.property));
+      const branch = branches.get(object[tag.property]);
       if (branch) return written(branch, object);
       throw refused(name, object, `an object whose ${tag.property} is none of ${[...branches.keys()].join(', ')}`);
     }
@@ -79,37 +80,25 @@ export function asScalar(json: unknown, name: string): unknown {
   throw new TypeError(`The response declares ${name} here, but the handler passed an object.`);
 }
 
-/** Makes a number of JSON of its digits (Node 22 and later). */
-const { rawJSON } = JSON as { readonly rawJSON?: (digits: string) => unknown };
-
-/** Marks the digits of a number in JSON text, where there is no `JSON.rawJSON`. No client knows it. */
+/** Marks the digits of a number in JSON text. No client knows it. */
 const MARK = randomBytes(16).toString('hex');
 const MARKED = new RegExp(`"${MARK}([-+.eE\\d]+)"`, 'g');
 
 /** A number that `exactText` writes with all its digits. */
 export class WrittenNumber extends ExactNumber {
-  toJSON(): unknown {
-    return rawJSON ? rawJSON(this.value) : `${MARK}${this.value}`;
+  toJSON(): string {
+    return MARK + this.value;
   }
 }
 
-/**
- * Does what `JSON.stringify` does, and writes exact numbers and bigints with their digits.
- * @param replacer gets such numbers as they are.
- */
-export function exactText(
-  value: unknown,
-  spaces?: string | number,
-  replacer?: (key: string, value: unknown) => unknown,
-): string | undefined {
-  const replace =
-    replacer &&
-    function (this: Readonly<Record<string, unknown>>, key: string, one: unknown): unknown {
-      const own = this[key];
-      const replaced = replacer.call(this, key, own instanceof WrittenNumber ? own : one);
-      const isExact = typeof replaced === 'bigint' || replaced instanceof WrittenNumber;
-      return isExact ? new WrittenNumber(String(replaced)).toJSON() : replaced;
-    };
-  const text = JSON.stringify(value, replace, spaces) as string | undefined;
-  return rawJSON ? text : text?.replace(MARKED, '$1');
+type Replacer = (key: string, value: unknown) => unknown;
+
+/** Does what `JSON.stringify` does, and writes exact numbers with their digits, also those that a replacer returns. */
+export function exactText(value: unknown, spaces?: string | number, replacer?: Replacer): string | undefined {
+  const replace: Replacer = function (this: unknown, key, one) {
+    const replaced = replacer?.call(this, key, one);
+    return typeof replaced === 'bigint' ? `${MARK}${replaced}` : replaced;
+  };
+  const text = JSON.stringify(value, replacer && replace, spaces) as string | undefined;
+  return text?.replace(MARKED, '$1');
 }

