@@ -31,8 +31,7 @@ export {
   type TransactionAdapter,
 } from './idempotency/stores/transactions';
 export type { Store } from './idempotency/stores/store';
-export { sqliteStore, type SqliteStore } from './idempotency/stores/sqlite/store';
-export type { SqliteDatabase } from './idempotency/stores/sqlite/database';
+export { sqliteStore, type SqliteDatabase, type SqliteStore } from './idempotency/stores/sqlite/store';
 export {
   postgresLeases,
   postgresStore,

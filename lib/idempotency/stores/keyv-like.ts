@@ -178,9 +178,7 @@ class KeyvResponses extends TextResponses {
 
   /** @throws Error if the client is closed: a call of Keyv would open it again, and the process would never end. */
   private openKeyv(): KeyvLike {
-    if (!this.client?.isClosed) return this.keyv;
-    throw new Error(
-      'The client of the store is closed. Close it only when server.close() has finished and all handlers have ended.',
-    );
+    this.client?.checkOpen();
+    return this.keyv;
   }
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Awaitable } from '../../basics/awaitable';
 import type { LeaseStore } from '../leases/lease-store';
 import { markIn, pageOf, type RunPage, type RunQuery, type RunRecord } from '../leases/runs';
 import { TextResponses } from './store';
@@ -9,7 +8,7 @@ import { TextResponses } from './store';
 export interface Dialect {
   /** The table of responses. */
   readonly responses: string;
-  /** A query of the runs that have not expired: rows with the columns of a list. */
+  /** A query of all runs, with the columns of a list; the state of one that has expired is `over`. */
   readonly listed: string;
   /** Deletes up to $1 expired runs, and returns a row for each. */
   readonly sweep: string;
@@ -21,8 +20,7 @@ export interface Dialect {
 }
 
 /** A row of a list. */
-interface Row extends Omit<RunRecord, 'cacheKey' | 'status'> {
-  readonly cache_key: string;
+interface Row extends Omit<RunRecord, 'status'> {
   readonly status: number | null;
 }
 
@@ -30,7 +28,7 @@ interface Response {
   readonly response: string;
 }
 
-const COLUMNS = 'cache_key, token, state, method, path, created, ends, status';
+const COLUMNS = 'cache_key AS "cacheKey", token, state, method, path, created, ends, status';
 
 /** Milliseconds from the use of the tables to the sweep; until then, expired rows only take space. */
 const SWEEP_DELAY = 60_000;
@@ -59,44 +57,43 @@ export abstract class SqlDatabase extends TextResponses {
   }
 
   /** Runs one statement. */
-  protected abstract query(text: string, values: readonly unknown[]): Awaitable<readonly unknown[]>;
+  protected abstract query(text: string, values: readonly unknown[]): Promise<readonly unknown[]>;
   /** Returns the value of the column `key`. */
   protected abstract keyOf(cacheKey: string): unknown;
 
   /** Lists runs, the newest first. */
   private async list(query: RunQuery): Promise<RunPage> {
     const values: unknown[] = [];
+    const conditions: string[] = [];
     const add = (value: unknown): string => `$${values.push(value)}`;
-    const conditions = ['cache_key IS NOT NULL'];
     const { state, keyHash, callerHash, path, limit } = query;
     for (const [column, value] of Object.entries({ state, key_hash: keyHash, caller_hash: callerHash }))
-      if (value !== undefined) conditions.push(`${column} = ${add(value)}`);
-    if (path !== undefined) {
-      const below = `${path}/`;
-      conditions.push(`(path = ${add(path)} OR substr(path, 1, ${below.length}) = ${add(below)})`);
-    }
+      if (value !== undefined) conditions.push(`AND ${column} = ${add(value)}`);
+    if (path !== undefined)
+      conditions.push(`AND (path = ${add(path)} OR substr(path, 1, ${path.length + 1}) = ${add(`${path}/`)})`);
     const mark = markIn(query);
-    if (mark) conditions.push(`(created, cache_key) < (${add(mark.created)}, ${add(mark.cacheKey)})`);
-    const order = `ORDER BY created DESC, cache_key DESC LIMIT ${limit + 1}`;
-    return pageOf(await this.select(`${conditions.join(' AND ')} ${order}`, values), limit);
+    if (mark) conditions.push(`AND (created, cache_key) < (${add(mark.created)}, ${add(mark.cacheKey)})`);
+    conditions.push(`ORDER BY created DESC, cache_key DESC LIMIT ${limit + 1}`);
+    return pageOf(await this.select(conditions.join(' '), values), limit);
   }
 
   /** Finds the run of a key. */
   private async find(cacheKey: string): Promise<RunRecord | undefined> {
-    const [run] = await this.select('key = $1 AND cache_key IS NOT NULL', [this.keyOf(cacheKey)]);
+    const [run] = await this.select('AND key = $1', [this.keyOf(cacheKey)]);
     return run;
   }
 
-  private async select(condition: string, values: readonly unknown[]): Promise<RunRecord[]> {
-    const text = `SELECT ${COLUMNS} FROM (${this.dialect.listed}) AS listed WHERE ${condition}`;
-    return ((await this.query(text, values)) as readonly Row[]).map(({ cache_key: cacheKey, status, ...run }) => {
-      return { ...run, cacheKey, ...(status !== null && { status }) };
-    });
+  private async select(conditions: string, values: readonly unknown[]): Promise<RunRecord[]> {
+    // Runs without facts, as that of a purge, are not listed.
+    const live = "state <> 'over' AND method IS NOT NULL";
+    const text = `SELECT ${COLUMNS} FROM (${this.dialect.listed}) AS run WHERE ${live} ${conditions}`;
+    const rows = (await this.query(text, values)) as readonly Row[];
+    return rows.map(({ status, ...run }) => ({ ...run, ...(status !== null && { status }) }));
   }
 
   /** Returns the salt, and makes it where there is none, also after the tables were emptied. */
   private async salt(): Promise<string> {
-    const text = `${this.insert()} expires = excluded.expires RETURNING response`;
+    const text = `${this.insert} expires = excluded.expires RETURNING response`;
     const [row] = (await this.query(text, ['', 'salt', randomUUID(), FOR_EVER])) as readonly [Response];
     return row.response;
   }
@@ -108,8 +105,8 @@ export abstract class SqlDatabase extends TextResponses {
     return row?.response;
   }
 
-  protected write(cacheKey: string, token: string, response: string, ms: number): Awaitable<unknown> {
-    const text = `${this.insert()} response = excluded.response, expires = excluded.expires RETURNING token`;
+  protected write(cacheKey: string, token: string, response: string, ms: number): Promise<unknown> {
+    const text = `${this.insert} response = excluded.response, expires = excluded.expires RETURNING token`;
     return this.query(text, [this.keyOf(cacheKey), token, response, ms]);
   }
 
@@ -118,7 +115,7 @@ export abstract class SqlDatabase extends TextResponses {
     await this.query(text, [this.keyOf(cacheKey), token]);
   }
 
-  private insert(): string {
+  private get insert(): string {
     const row = `(key, token, response, expires) VALUES ($1, $2, $3, ${this.dialect.after('$4')})`;
     return `INSERT INTO ${this.dialect.responses} ${row} ON CONFLICT (key, token) DO UPDATE SET`;
   }

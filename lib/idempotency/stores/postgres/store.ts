@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable } from '../../../basics/awaitable';
 import { checkOptions, objectWith, type Rule } from '../../../options/check';
-import type { Acquisition, LeaseStore } from '../../leases/lease-store';
-import { SqlDatabase } from '../sql';
+import type { LeaseStore } from '../../leases/lease-store';
+import type { RunRecord } from '../../leases/runs';
+import { SqlDatabase, type Dialect } from '../sql';
 import { nameOf, toStored, type Store } from '../store';
-import { commitOn, ddl, dialectOf, NAME, statementsOn, tablesOf, type Tables } from './statements';
+import { ddl, NAME, statementsOn, tablesOf } from './statements';
 
 /** The part of a `Pool` of pg (node-postgres 8) that bindonce uses. */
 export interface PostgresPool {
@@ -36,9 +37,7 @@ const MADE_ALREADY: readonly unknown[] = ['42P07', '42710', '23505'];
 const TRIES = 20;
 
 /** Leases and responses in PostgreSQL; with `commitWith`, in one transaction with the application's own data. */
-export interface PostgresStore extends Store {
-  readonly commit: NonNullable<Store['commit']>;
-}
+export type PostgresStore = Required<Store>;
 
 /**
  * Makes a store on PostgreSQL: one holder for each key among all processes that use the same tables, which are made
@@ -48,20 +47,7 @@ export interface PostgresStore extends Store {
  * @throws TypeError for anything but a pool, an unknown option, or an invalid name.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
-  const tables = checked('postgresStore', pool, options);
-  const database = new Database(pool, tables);
-  const commit = commitOn(tables);
-  return {
-    leases: leasesIn(database, tables),
-    responses: database,
-    commit(key, token, response, ms) {
-      const text = toStored(nameOf(key, token), response);
-      return {
-        text: commit,
-        values: [keyHash(key).toString('hex'), token, text, String(ms), String(response.status)],
-      };
-    },
-  };
+  return storeOn('postgresStore', pool, options);
 }
 
 /** Returns the SQL that makes the tables, for a role that may not. @throws TypeError for an invalid name. */
@@ -75,18 +61,27 @@ postgresStore.ddl = (options: PostgresStoreOptions = {}): string => {
  * @throws TypeError as `postgresStore` does.
  */
 export function postgresLeases(pool: PostgresPool, options: PostgresStoreOptions = {}): LeaseStore {
-  const tables = checked('postgresLeases', pool, options);
-  return leasesIn(new Database(pool, tables), tables);
+  return storeOn('postgresLeases', pool, options).leases;
 }
 
-function checked(owner: string, pool: unknown, options: PostgresStoreOptions): Tables {
+function storeOn(owner: string, pool: PostgresPool, options: PostgresStoreOptions): PostgresStore {
   // The message does not quote the value: a connection string holds a password.
   if (!objectWith('a pool', 'query').accepts(pool)) {
     const remedy = isThenable(pool) ? ', not a promise: await it first' : `: ${owner}(new Pool({ connectionString }))`;
     throw new TypeError(`${owner}: pool must be a Pool of pg${remedy}`);
   }
   checkOptions(owner, options, rules);
-  return tablesOf(options.prefix ?? 'bindonce_', options.schema);
+  const tables = tablesOf(options.prefix ?? 'bindonce_', options.schema);
+  const statements = statementsOn(tables);
+  const database = new Database(pool, statements.dialect, ddl(tables));
+  return {
+    leases: leasesIn(database, statements),
+    responses: database,
+    commit(key, token, response, ms) {
+      const values = [toStored(nameOf(key, token), response), String(ms), String(response.status)];
+      return { text: statements.commit, values: [keyHash(key).toString('hex'), token, ...values] };
+    },
+  };
 }
 
 /** The tables, which are made when they are missing. */
@@ -95,9 +90,10 @@ class Database extends SqlDatabase {
 
   constructor(
     private readonly pool: PostgresPool,
-    private readonly tables: Tables,
+    dialect: Dialect,
+    private readonly ddl: string,
   ) {
-    super(dialectOf(tables));
+    super(dialect);
   }
 
   /** Runs one statement, which is one transaction. */
@@ -122,7 +118,7 @@ class Database extends SqlDatabase {
 
   private async create(): Promise<void> {
     try {
-      await this.pool.query(ddl(this.tables));
+      await this.pool.query(this.ddl);
     } catch (error) {
       if (!MADE_ALREADY.includes(sqlState(error))) throw error;
     } finally {
@@ -131,51 +127,62 @@ class Database extends SqlDatabase {
   }
 }
 
-type Step = keyof ReturnType<typeof statementsOn>;
+type Statements = ReturnType<typeof statementsOn>;
+
+/**
+ * The states of a run of the token for which a step is granted; where there is no run, or one that is over, its token
+ * makes no difference. If a step was not granted all the same, another statement has the row, or has just made it.
+ */
+const GRANTED = {
+  acquire: ['none', 'over', 'running', 'unknown'],
+  complete: ['none', 'over', 'running', 'unknown', 'done'],
+  release: ['running', 'unknown', 'done'],
+  ran: ['unknown'],
+  didNotRun: ['unknown'],
+} as const satisfies Partial<Record<keyof Statements, readonly string[]>>;
 
 /** What a step returns. */
 interface Found {
-  readonly kind: Exclude<Acquisition['kind'], 'acquired'> | 'granted';
+  readonly state: RunRecord['state'] | 'granted' | 'none' | 'over';
   readonly token: string;
-  readonly ms_left: number;
-  readonly locked: boolean;
+  readonly msLeft: number;
 }
 
-function leasesIn(database: Database, tables: Tables): LeaseStore {
-  const statements = statementsOn(tables);
+const NONE: Found = { state: 'none', token: '', msLeft: 0 };
+
+function leasesIn(database: Database, statements: Statements): LeaseStore {
   /** Takes a step until it has an answer. A row that stays locked counts as running. */
-  async function take(step: Step, key: string, ...values: unknown[]): Promise<Found> {
+  async function take(step: keyof typeof GRANTED, key: string, token: string, ...values: unknown[]): Promise<Found> {
+    const granted: readonly Found['state'][] = GRANTED[step];
     for (let tries = 1; ; tries++) {
-      const [found] = (await database.query(statements[step], [keyHash(key), ...values])) as readonly Found[];
-      if (found && (!found.locked || (step === 'acquire' && tries === TRIES))) return found;
-      if (!found && !MAKES.includes(step)) return NOTHING;
-      if (tries === TRIES)
-        throw new Error(`postgresStore: ${step} was tried ${TRIES} times, and others had locked the row each time`);
-      await pause(tries);
+      const [found = NONE] = (await database.query(statements[step], [keyHash(key), token, ...values])) as Found[];
+      const { state, token: holder } = found;
+      if (!granted.includes(state) || !(holder === token || state === 'none' || state === 'over')) return found;
+      if (tries < TRIES) await pause(tries);
+      else if (step === 'acquire') return found;
+      else throw new Error(`postgresStore: ${step} was tried ${TRIES} times, and others had locked the row each time`);
     }
   }
   const isGranted = async (...step: Parameters<typeof take>): Promise<boolean> =>
-    (await take(...step)).kind === 'granted';
+    (await take(...step)).state === 'granted';
   return {
     ...database.ofLeases,
     async acquire(key, token, ms, about) {
       const { keepUnknown = null, method, path, created, keyHash: ofKey, callerHash: ofCaller } = about ?? {};
       const facts = [about && key, method, path, created, ofKey, ofCaller];
-      const { kind, token: holder, ms_left: msLeft } = await take('acquire', key, token, ms, keepUnknown, ...facts);
-      if (kind === 'granted') return { kind: 'acquired' };
-      return kind === 'running' ? { kind, token: holder, msLeft } : { kind, token: holder };
+      const { state, token: holder, msLeft } = await take('acquire', key, token, ms, keepUnknown, ...facts);
+      if (state === 'granted') return { kind: 'acquired' };
+      return state === 'done' || state === 'unknown'
+        ? { kind: state, token: holder }
+        : { kind: 'running', token: holder, msLeft };
     },
     renew: async (key, token, ms) => (await database.query(statements.renew, [keyHash(key), token, ms])).length === 1,
     complete: (key, token, ms, status) => isGranted('complete', key, token, ms, status),
     release: (key, token) => isGranted('release', key, token),
     settle: (key, token, outcome, ms) =>
-      outcome === 'ran' ? isGranted('ran', key, token, ms) : isGranted('didNotRun', key, token),
+      outcome === 'ran' ? isGranted('ran', key, token, ms, null) : isGranted('didNotRun', key, token),
   };
 }
-
-/** Steps that are granted where there is no run: if they return no row, another has made one meanwhile. */
-const MAKES: readonly Step[] = ['acquire', 'complete'];
-const NOTHING: Found = { kind: 'running', token: '', ms_left: 0, locked: false };
 
 /** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
 const keyHash = (key: string): Buffer => createHash('sha256').update(key).digest();

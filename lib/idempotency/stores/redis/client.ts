@@ -35,54 +35,54 @@ const ofAdapters = new WeakMap<object, BorrowedClient>();
 /** A client of the application, which opens and closes it; but the adapter of `@keyv/redis` opens its client itself. */
 export class BorrowedClient {
   private opening: Promise<unknown> | undefined;
+  private wasOpen = false;
 
-  /**
-   * @param open opens the client. It is called until the client was open once, and never again: what is left of earlier
-   * requests would open one that the application has closed, and the process would never end.
-   */
   constructor(
     readonly client: RedisClient,
-    private open?: () => Promise<unknown>,
+    private readonly adapter: Adapter = {},
   ) {}
 
   /** @returns the client of an adapter of Keyv; undefined for an adapter of another store. */
   static of(adapter: Adapter): BorrowedClient | undefined {
     const { client, redis = client } = adapter;
     if (!isRedisClient(redis)) return undefined;
-    const open = adapter.getClient && (async () => adapter.getClient?.());
-    const borrowed = ofAdapters.get(adapter) ?? new BorrowedClient(redis, open);
+    const borrowed = ofAdapters.get(adapter) ?? new BorrowedClient(redis, adapter);
     ofAdapters.set(adapter, borrowed);
     return borrowed;
   }
 
-  /** True for a client that is closed, and not opened by `evaluate`. */
-  get isClosed(): boolean {
+  /**
+   * That of an adapter is opened until it was open once, and never again: what is left of earlier requests would open
+   * one that the application has closed, and the process would never end.
+   * @throws Error for a client that is closed, and that no adapter has yet to open.
+   */
+  checkOpen(): void {
     const isOpen = 'isOpen' in this.client ? this.client.isOpen : this.client.status !== 'end';
-    if (isOpen) this.open = undefined;
-    return !isOpen && !this.open;
-  }
-
-  async evaluate(script: string, key: string, args: string[]): Promise<unknown> {
-    const { client } = this;
-    if (!('isOpen' in client)) return client.eval(script, 1, key, ...args);
-    // Shared: a client that connects counts as open, and keeps commands, for whose answers its close() would wait.
-    this.opening ??= this.open?.().finally(() => {
-      this.opening = undefined;
-    });
-    await this.opening;
-    if (this.isClosed || !client.isOpen)
+    this.wasOpen ||= (isOpen && !this.opening) || !this.adapter.getClient;
+    if (!isOpen && this.wasOpen)
       throw new Error(
         'The Redis client is closed. Call connect() before the server listens, and close it when server.close() ' +
-          'has finished.',
+          'has finished and all handlers have ended.',
       );
-    return client.eval(script, { keys: [key], arguments: args });
+  }
+
+  evaluate(script: string, key: string, args: string[]): Promise<unknown> {
+    this.checkOpen();
+    const { client, adapter } = this;
+    if (!('isOpen' in client)) return client.eval(script, 1, key, ...args);
+    const ask = (): Promise<unknown> => client.eval(script, { keys: [key], arguments: args });
+    if (!client.isOpen)
+      this.opening ??= adapter.getClient?.().finally(() => {
+        this.opening = undefined;
+      });
+    // A client that connects counts as open, and keeps commands, for whose answers its close() would wait.
+    return this.opening?.then(ask) ?? ask();
   }
 }
 
 /** A connection for subscriptions: a duplicate of the client. Only that of node-redis has what is optional here. */
 interface Connection {
   readonly isOpen?: boolean;
-  readonly isReady?: boolean;
   unref?(): void;
   destroy?(): void;
   disconnect(): unknown;
@@ -99,8 +99,7 @@ type SingleClient = RedisClient & { duplicate(options: object): Connection };
 
 /** Returns false on Sentinel and Cluster, whose subscriptions would have to follow the master, and for a pool. */
 export function isSingle(client: RedisClient): client is SingleClient {
-  if (!('duplicate' in client)) return false;
-  if ('isOpen' in client) return 'unref' in client && !('slots' in client) && !('getSentinelNode' in client);
+  if ('isOpen' in client) return 'unref' in client;
   return !client.isCluster && !(client as { readonly options?: { readonly sentinels?: unknown } }).options?.sentinels;
 }
 
@@ -116,6 +115,7 @@ const OPTIONS = { disableOfflineQueue: true, lazyConnect: true, enableOfflineQue
 export class Subscriber {
   private connection: Promise<Connection> | undefined;
   private readonly watchers = new Watchers();
+  /** Of node-redis; ioredis emits an event. */
   private readonly listener: readonly Listener[];
 
   constructor(private readonly client: SingleClient) {
@@ -134,12 +134,9 @@ export class Subscriber {
     const connection = await (this.connection ??= this.open());
     // At once: another waiter that leaves meanwhile must not end the subscription.
     const remove = this.watchers.add(channel, onChange);
-    try {
-      await connection.subscribe(channel, ...this.listener);
-    } catch (error) {
-      remove();
-      throw error;
-    }
+    const subscribed = connection.subscribe(channel, ...this.listener);
+    subscribed.catch(remove);
+    await subscribed;
     return () => {
       if (remove()) connection.unsubscribe(channel, ...this.listener).catch(() => undefined);
     };
@@ -158,11 +155,7 @@ export class Subscriber {
       this.watchers.notify(String(channel));
     });
     connection.unref?.();
-    const opening = connection.connect().then(() => {
-      // That of node-redis reports no error when it was closed meanwhile.
-      if (connection.isReady === false) throw new Error('Redis has not accepted a connection for notifications');
-      return connection;
-    });
+    const opening = connection.connect().then(() => connection);
     opening.catch(end);
     return opening;
   }

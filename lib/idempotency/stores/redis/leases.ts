@@ -36,8 +36,6 @@ export function redisLeasesFor(adapter: object, namespace: string | undefined): 
 
 /** Keys that a list looks at in one step, which takes some milliseconds of the server. */
 const SCANNED_AT_ONCE = 1_000;
-/** Steps after which a list gives up. */
-const MOST_SCANS = 1_000;
 
 /** The number of the last question to Redis. */
 let questions = 0;
@@ -53,20 +51,21 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
     const number = String(++questions);
     const answer = String(await borrowed.evaluate(scripts[step], prefix + key, [number, token, ...args.map(String)]));
     const named = `${token} ${number} `;
+    if (answer.startsWith(named)) return answer.slice(named.length);
     // The answer may be the response of another customer, so the error does not quote it.
-    if (!answer.startsWith(named))
-      throw new Error(
-        'The Redis client has returned something else than the answer of a lease script, maybe the answer to another ' +
-          'command. Close it and connect it again; if that does not help, pass one that returns text as text.',
-      );
-    return answer.slice(named.length);
+    throw new Error(
+      'The Redis client has returned something else than the answer of a lease script, maybe the answer to another ' +
+        'command. Close it and connect it again; if that does not help, pass one that returns text as text.',
+    );
   }
+  /** Takes a step that tells others of its end, over a channel. @returns whether it was granted. */
+  const end = async (step: keyof typeof scripts, key: string, token: string, ...args: unknown[]): Promise<boolean> =>
+    (await ask(step, key, token, prefix + key, ...args)) === '1';
   /** Looks at all keys of the database, some at a time, since Redis has no other way to find those of a prefix. */
   async function list(query: RunQuery): Promise<RunPage> {
     const page = new PageInAnyOrder(query);
     const hash = query.keyHash ?? query.callerHash ?? '';
-    let cursor = '0';
-    for (let scans = 0; scans < MOST_SCANS; scans++) {
+    for (let cursor = '0'; ;) {
       const answer = await ask('scan', '', '', cursor, SCANNED_AT_ONCE, hash, page.oldest);
       const [next, ...entries] = JSON.parse(answer) as [string, ...(readonly [key: string, entry: string])[]];
       for (const run of entries.map(entry => readRun(...entry))) if (run) page.add(run, run);
@@ -74,50 +73,41 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
       if (next === '0') return found;
       cursor = next;
     }
-    throw new Error(
-      `keys.list: the database has more than ${MOST_SCANS * SCANNED_AT_ONCE} keys. Look a run up by its cacheKey, or ` +
-        'give bindonce a database of its own.',
-    );
   }
-  const leases: LeaseStore = {
+  const { client } = borrowed;
+  const subscriber = isSingle(client) ? new Subscriber(client) : undefined;
+  return {
     async acquire(key, token, ms, about) {
-      const facts = about && JSON.stringify(about);
-      const [kind, ...rest] = (await ask('acquire', key, token, ms, about?.keepUnknown ?? 0, facts ?? '')).split(' ');
-      if (kind === 'acquired') return { kind };
-      if (kind === 'done' || kind === 'unknown') return { kind, token: rest.join(' ') };
-      const [msLeft, ...holder] = rest;
-      return { kind: 'running', msLeft: Math.max(0, Number(msLeft)), token: holder.join(' ') };
+      const facts = about ? JSON.stringify(about) : '';
+      const answer = await ask('acquire', key, token, ms, about?.keepUnknown ?? 0, facts);
+      if (answer === 'acquired') return { kind: answer };
+      const [, kind, msLeft, holder = ''] = /^(\w+) (\S+) (.*)$/s.exec(answer) ?? [];
+      if (kind === 'running') return { kind, msLeft: Math.max(0, Number(msLeft)), token: holder };
+      return { kind: kind as 'done' | 'unknown', token: holder };
     },
     renew: async (key, token, ms) => (await ask('renew', key, token, ms)) === '1',
-    complete: async (key, token, ms, status = 0) =>
-      (await ask('complete', key, token, prefix + key, ms, status)) === '1',
-    release: async (key, token) => (await ask('release', key, token, prefix + key)) === '1',
-    settle: async (key, token, outcome, ms) => (await ask('settle', key, token, prefix + key, ms, 0, outcome)) === '1',
+    complete: (key, token, ms, status = 0) => end('complete', key, token, ms, status),
+    release: (key, token) => end('release', key, token),
+    settle: (key, token, outcome, ms) => end('settle', key, token, ms, 0, outcome),
     // Under a name that is no lease of a request: those have 64 digits.
     salt: () => ask('salt', 'salt', '', randomUUID()),
     get: async key => readRun(key, await ask('get', key, '')),
     // A script sees one node only.
-    ...(!isCluster(borrowed.client) && { list }),
+    ...(!isCluster(client) && { list }),
+    ...(subscriber && { watch: (key, onChange) => subscriber.watch(prefix + key, onChange) }),
   };
-  const { client } = borrowed;
-  if (!isSingle(client)) return leases;
-  const subscriber = new Subscriber(client);
-  return { ...leases, watch: (key, onChange) => subscriber.watch(prefix + key, onChange) };
 }
-
-const STATES = { r: 'running', d: 'done', u: 'running' } as const;
 
 /** Reads what `get` answers. @returns undefined for what is no lease, also that of a purge, which has no facts. */
 function readRun(cacheKey: string, entry: string): (RunRecord & RunFacts) | undefined {
   const [, msLeft, kind, number, size, rest = ''] = /^(\d+) ([rdu]):(\d+):(\d+):(.*)$/s.exec(entry) ?? [];
-  const facts = Buffer.from(rest).subarray(Number(size)).toString();
-  if (kind === undefined || facts === '') return undefined;
-  const token = Buffer.from(rest).subarray(0, Number(size)).toString();
+  const facts = rest.slice(Number(size));
+  if (facts === '') return undefined;
   const leaseLeft = Number(msLeft) - (kind === 'u' ? Number(number) : 0);
-  const isUnknown = kind === 'u' && leaseLeft <= 0;
-  const ends = Date.now() + (isUnknown ? Number(msLeft) : leaseLeft);
-  const state = isUnknown ? 'unknown' : STATES[kind as keyof typeof STATES];
-  const status = kind === 'd' && number !== '0' && { status: Number(number) };
+  const state = kind === 'd' ? 'done' : leaseLeft > 0 ? 'running' : 'unknown';
+  const ends = Date.now() + (state === 'unknown' ? Number(msLeft) : leaseLeft);
+  const status = state === 'done' && number !== '0' && { status: Number(number) };
+  const token = rest.slice(0, Number(size));
   return { ...(JSON.parse(facts) as RunFacts), cacheKey, token, state, ends, ...status };
 }
 
@@ -178,16 +168,15 @@ return ARGV[2] .. ' ' .. ARGV[1] .. ' ' .. step()`;
 const scripts = {
   /**
    * ARGV: number, token, ms, milliseconds for which it is unknown what a lease without a record has done, facts.
-   * Answers `acquired`, `done <token>`, `unknown <token>` or `running <ms left> <token>`. What none of these scripts
-   * writes keeps the key in use, by a token that cannot be one.
+   * Answers `acquired`, or `done`, `unknown` or `running`, the milliseconds left, and the token. What none of these
+   * scripts writes keeps the key in use, by a token that cannot be one.
    */
   acquire: answering(`if not held or isOwn and kind ~= 'd' then
   lease(ARGV[3], ARGV[4], ARGV[5])
   return 'acquired'
 end
-if kind == 'd' then return 'done ' .. holder end
-if isUnknown then return 'unknown ' .. holder end
-return 'running ' .. (kind and left .. ' ' .. holder or '0 ' .. held .. ' (no lease)')`),
+if not kind then return 'running 0 ' .. held .. ' (no lease)' end
+return (kind == 'd' and 'done ' or isUnknown and 'unknown ' or 'running ') .. left .. ' ' .. holder`),
 
   /** ARGV: number, token, ms. A server whose memory is full still carries out PEXPIRE, and refuses SET. */
   renew: answering(`if not isOwn or kind == 'd' or isUnknown then return 0 end
