@@ -69,20 +69,7 @@ function isEmptiedForm(path: string | undefined, text: string): boolean {
 }
 
 const known = [
-  Object,
-  Array,
-  Function,
-  String,
-  Number,
-  Promise,
-  Map,
-  Date,
-  Buffer,
-  BigNumber,
-  Version,
-  Rich,
-  Line,
-  Point,
+  ...[Object, Array, Function, String, Number, Promise, Map, Date, Buffer, BigNumber, Version, Rich, Line, Point],
   ...endpoints.flatMap(([, Dto]) => (typeof Dto === 'function' ? [Dto] : [])),
 ];
 const keysOfPrototypes = (): unknown =>

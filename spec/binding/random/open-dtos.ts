@@ -32,6 +32,7 @@ import {
   type AnyType,
   type DtoClass,
 } from '../../../lib';
+import { pairs } from '../../support/ask';
 
 interface InnerShape {
   label: string | undefined;
@@ -195,61 +196,19 @@ export const endpoints: readonly [path: string, Dto: AnyType, shape: Shape][] = 
 
 /** What can be sent to them. */
 export const declared = {
-  endpoints: [
-    '/plain',
-    '/parsed',
-    '/exact',
-    '/exact',
-    '/route/*',
-    '/route/1/*',
-    '/form',
-    '/body',
-    '/list',
-    '/text',
-    '/heads',
-  ],
+  endpoints: '/plain /parsed /exact /exact /route/* /route/1/* /form /body /list /text /heads'.split(' '),
   names: [...names, 'big', 'price', 'prices', 'title', 'document', 'pages', 'page', 'a', 'self', 'anything'],
-  likelyPairs: [
-    ['label', 'x'],
-    ['n', '1'],
-    ['flag', 'true'],
-    ['at', '2026-11-21'],
-    ['labels', 'a'],
-    ['sizes[1]', '2'],
-    ['sizes', '[1,2]'],
-    ['matrix[0]', '[1]'],
-    ['inner', '{"label":"x"}'],
-    ['inner.label', 'x'],
-    ['inner[self][n]', '1'],
-    ['items[0].label', 'x'],
-    ['items[2][self].n', '3'],
-    ['items', '{"n":1},{}'],
-    ['anything.a', 'x'],
-    ['title', 'x'],
-    ['price', '1.50'],
-    ['__proto__[polluted]', 'x'],
-    ['constructor.prototype.polluted', 'x'],
-    ['inner[__proto__].polluted', 'x'],
-    ['anything[__proto__][polluted]', 'x'],
-  ],
+  likelyPairs: pairs(
+    'label=x&n=1&flag=true&at=2026-11-21&labels=a&sizes[1]=2&sizes=[1,2]&matrix[0]=[1]&inner={"label":"x"}&inner.label=x&' +
+      'inner[self][n]=1&items[0].label=x&items[2][self].n=3&items={"n":1},{}&anything.a=x&title=x&price=1.50&' +
+      '__proto__[polluted]=x&constructor.prototype.polluted=x&inner[__proto__].polluted=x&anything[__proto__][polluted]=x',
+  ),
   likelyFields: [
-    '"label":"x"',
-    '"n":1',
-    '"flag":true',
-    '"real":1.5',
-    '"id":null',
-    '"maybe":null',
-    '"labels":["a"]',
-    '"sizes":[1,2]',
-    '"matrix":[[1],[]]',
-    '"inner":{"self":{"n":1}}',
-    '"items":[{"n":1},{"items":[{}]}]',
-    '"anything":{"a":"x"}',
-    '"big":9007199254740993',
-    '"price":1.50',
+    ...['"label":"x"', '"n":1', '"flag":true', '"real":1.5', '"id":null', '"maybe":null', '"labels":["a"]'],
+    ...['"sizes":[1,2]', '"matrix":[[1],[]]', '"inner":{"self":{"n":1}}', '"items":[{"n":1},{"items":[{}]}]'],
+    ...['"anything":{"a":"x"}', '"big":9007199254740993', '"price":1.50', '"__proto__":{"polluted":1}'],
     '"label":{"toString":1,"valueOf":{}}',
-    '"__proto__":{"polluted":1}',
   ],
   headers: ['label', 'sizes', 'items', 'price', 'flag'],
   cookies: ['inner', 'labels', 'flag'],
-} as const;
+};
