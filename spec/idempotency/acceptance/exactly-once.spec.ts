@@ -109,6 +109,24 @@ describe.each(['read committed', 'repeatable read', 'serializable'] as const)('c
     expect([await orders(), log.kinds]).toEqual([1, ['executed', 'replayed']]);
   });
 
+  it.each<[string, Work]>([
+    ['writeHead and end', (_tx, _req, res) => res.writeHead(202, 'Fine', { 'X-Own': 'yes' }).end('grün')],
+    ['204', (_tx, _req, res) => res.status(204).end()],
+  ])('sends a response by %s as it is without it, and nothing before the end of the work', async (_how, work) => {
+    const sent: boolean[] = [];
+    const { order } = await shopOn(
+      (tx, req, res) => {
+        work(tx, req, res);
+        sent.push(res.headersSent);
+      },
+      at({ addHeaderToResponse: false }),
+    );
+    const bare = await guarded({}, (req, res) => work(undefined as never, req, res), { before: [front] });
+    const first = visible(await order());
+    expect([first, sent]).toEqual([visible(await bare.post({ path: '/bare' })), [false]]);
+    expect(visibleReplay(await order())).toEqual(first);
+  });
+
   it('gives twenty duplicates of two services one order and one answer', async () => {
     const shops = [await shopOn(undefined, at()), await shopOn(undefined, at())] as const;
     const { key, orders } = shops[0];

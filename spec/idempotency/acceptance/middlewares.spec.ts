@@ -42,6 +42,34 @@ const listensToHeaders: RequestHandler = (_req, res, next) => {
   });
   next();
 };
+/** What other middlewares do to `res`: a `writeHead` of their own, an `end` that writes, at once or later, what it is given. */
+const ownWriteHead: RequestHandler = (_req, res, next) => {
+  const { writeHead } = res;
+  res.writeHead = ((...args: unknown[]) => {
+    res.setHeader('X-Took', '1');
+    const [status, ...more] = args;
+    return typeof more[0] === 'object'
+      ? writeHead.call(res, status as number, { ...more[0], 'X-More': '1' } as never)
+      : Reflect.apply(writeHead, res, args);
+  }) as Response['writeHead'];
+  next();
+};
+const ownEnd =
+  (later: boolean): RequestHandler =>
+  (_req, res, next) => {
+    const end = res.end.bind(res) as (chunk?: unknown) => Response;
+    res.end = ((chunk?: unknown) => {
+      const pass = (): unknown => {
+        if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) res.write(chunk);
+        return end();
+      };
+      if (later && res.headersSent) setImmediate(pass);
+      else if (res.headersSent) pass();
+      else end(chunk);
+      return res;
+    }) as Response['end'];
+    next();
+  };
 const credentials = { origin: ['https://shop.example'], credentials: true, exposedHeaders: ['ETag', 'X-Replayed'] };
 const policy = { directives: { 'script-src': ["'self'"] } };
 
@@ -58,6 +86,9 @@ describe.each(expressVersions)('%s', (_version, version) => {
       ['cors', () => [cors(credentials)]],
       ['express-session', () => [sessions({ resave: true, rolling: true })]],
       ['on-headers', () => [listensToHeaders]],
+      ['a writeHead of its own', () => [ownWriteHead]],
+      ['an end that writes', () => [ownEnd(false)]],
+      ['an end that writes later', () => [ownEnd(true)]],
       ['all of them', () => [helmet(), cors(), sessions(), compression()]],
     ])('%s does to every response, and to its replay, what it does without idempotency()', async (_what, make) => {
       for (const act of answers) {

@@ -10,6 +10,8 @@ interface Row {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly handler: Run;
+  /** Node alone would send it in chunks; where its end is held back, its length is known, and declared. */
+  readonly declaresLength?: true;
 }
 
 const EXACT = '{ "price": 1.0,  "id": 12345678901234567890,\n\t"rate": 1e2, "text": "\\u00e9" }';
@@ -170,4 +172,25 @@ export const responses: [title: string, row: Row][] = [
     res.set('Content-Length', '0').flushHeaders();
     res.end();
   }),
+  // What node has to declare of the body, or may not.
+  row('end with a callback', async res => new Promise(resolve => void res.end('x', () => resolve(0)))),
+  row('write of nothing, then end', res => inPieces(res, '', 'abc')),
+  row('writeHead, then end with nothing', res => res.writeHead(200).end()),
+  row('HEAD of writeHead, then end with long text', res => res.writeHead(200).end(EXACT), { method: 'HEAD' }),
+  row('end under a Trailer', res => res.set('Trailer', 'X-T').end('abc')),
+  row('205', res => res.status(205).end()),
+  row('a length that is removed, and set again', res => {
+    res.removeHeader('Content-Length');
+    res.set('Content-Length', '3').end('abc');
+  }),
+  ...['', 'abc', EXACT].map(body =>
+    row(
+      `a length that is set and removed, then ${body.length} bytes`,
+      res => {
+        res.set('Content-Length', '3').removeHeader('content-length');
+        res.end(body);
+      },
+      { declaresLength: true },
+    ),
+  ),
 ];

@@ -1,11 +1,9 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { request } from 'node:http';
-import express from 'express';
-import { idempotency } from '../../../lib';
 import { collectGarbage } from '../../support/garbage';
-import { EventLog } from '../../support/event-log';
-import { serve } from '../../support/serve';
-import { signal } from '../../support/signal';
+import { guarded } from '../../support/guarded';
 import { keyed } from '../../support/replays';
+import { signal } from '../../support/signal';
 
 const CHUNK = 1_000_000;
 const CHUNKS = 100;
@@ -14,45 +12,32 @@ const CHUNKS = 100;
 async function inUse(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     collectGarbage();
-    await new Promise(resolve => {
-      setImmediate(resolve);
-    });
+    await turn();
   }
   return process.memoryUsage().arrayBuffers;
 }
 
-describe('a response of 100 MB', () => {
-  it.each<[string, boolean]>([
-    ['reads it', false],
-    ['is gone', true],
-  ])('is not kept in memory when its client %s', async (_title, leaves) => {
-    const log = new EventLog();
-    const running = signal();
-    const gone = signal();
-    let kept = Infinity;
-    const app = express().post(
-      '/',
-      idempotency({ maxResponseBytes: CHUNK, onEvent: log.onEvent }),
-      async (_req, res) => {
-        res.socket?.once('close', () => gone.happens());
-        res.write('x');
-        running.happens();
-        if (leaves) await gone.happened;
-        const before = await inUse();
-        for (let sent = 0; sent < CHUNKS; sent++)
-          await new Promise(resolve => void res.write(Buffer.alloc(CHUNK), resolve));
-        kept = (await inUse()) - before;
-        res.end();
-      },
-    );
-    const { url } = await serve(app);
-    const client = request(url, { method: 'POST', headers: keyed('k'), agent: false }, response => {
-      response.resume();
-    }).on('error', () => undefined);
-    client.end();
-    await running.happened;
-    if (leaves) client.destroy();
-    await log.first('not-stored');
-    expect(kept).toBeLessThan(50 * CHUNK);
+it.each([
+  ['reads it', false],
+  ['is gone', true],
+])('a response of 100 MB is not kept in memory when its client %s', async (_title, leaves) => {
+  const [running, gone] = [signal(), signal()];
+  let kept = Infinity;
+  const { url, log } = await guarded({ maxResponseBytes: CHUNK }, async (_req, res) => {
+    res.socket?.once('close', gone.happens);
+    res.write('x');
+    running.happens();
+    if (leaves) await gone.happened;
+    const before = await inUse();
+    for (let sent = 0; sent < CHUNKS; sent++)
+      await new Promise(resolve => void res.write(Buffer.alloc(CHUNK), resolve));
+    kept = (await inUse()) - before;
+    res.end();
   });
+  const client = request(url, { method: 'POST', headers: keyed('k'), agent: false }, response => response.resume());
+  client.on('error', () => undefined).end();
+  await running.happened;
+  if (leaves) client.destroy();
+  await log.first('not-stored');
+  expect(kept).toBeLessThan(50 * CHUNK);
 });

@@ -1,233 +1,139 @@
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import {
-  idempotency,
   Problem,
   problemDetails,
   type IdempotencyOptions,
   type RecordedResponse,
   type RequestIdempotency,
 } from '../../../lib';
-import * as warnings from '../../../lib/warnings/warn-once';
-import { send, type WireResponse } from '../../support/listen';
-import { EventLog } from '../../support/event-log';
+import { warned } from '../../../lib/warnings/warn-once';
 import { expressVersions } from '../../support/express-versions';
-import { serve } from '../../support/serve';
+import { guarded, seen } from '../../support/guarded';
 import { signal } from '../../support/signal';
-import { keyed } from '../../support/replays';
 
-/** Milliseconds. */
-const LATE = 60;
+it.each(expressVersions)(
+  'on %s, a handler that answers with a Problem of its own has run: its duplicate gets the same answer',
+  async (_version, version) => {
+    const act = (_req: unknown, _res: unknown, next: (error: unknown) => void) =>
+      next(new Problem('validation-failed', 'no'));
+    const { app, post, runs } = await guarded({}, act, { version });
+    app.use(problemDetails());
+    expect([(await post()).status, (await post()).status, runs()]).toEqual([400, 400, 1]);
+  },
+);
 
-it('a process warns once of a shouldCache that fails, and stores each response', async () => {
-  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-  const fail = (): never => {
-    throw new Error('cannot tell');
-  };
-  const guard = idempotency({ shouldCache: fail });
-  const { url } = await serve(express().post('/', guard, (_req, res) => void res.send('x')));
-  for (const key of ['k', 'l', 'm']) {
-    await send(url, { headers: keyed(key) });
-    expect((await send(url, { headers: keyed(key) })).headers['idempotent-replayed']).toBe('true');
-  }
-  expect(warn.mock.calls).toEqual([
-    [
-      'idempotency: shouldCache threw Error: cannot tell, and the response is stored. Correct shouldCache.',
-      { code: 'BINDONCE_SHOULD_CACHE' },
-    ],
-  ]);
-  warn.mockRestore();
-});
+describe('shouldCache', () => {
+  const later = (value: unknown): Promise<unknown> => new Promise(resolve => setTimeout(resolve, 20, value));
+  const wrong = (what: string): string =>
+    `idempotency: shouldCache ${what}, and the response is stored. Correct shouldCache.`;
+  const instead = (what: string): string => wrong(`answered ${what} instead of true or false`);
 
-describe.each(expressVersions)('on %s, a handler that', (_version, express) => {
-  const served = async (
-    handler: RequestHandler,
-    options: IdempotencyOptions,
-    ...errorHandlers: ErrorRequestHandler[]
-  ) => {
-    const state = { runs: 0 };
-    const app = express()
-      .set('env', 'test')
-      .post('/', idempotency(options), (req, res, next) => {
-        state.runs++;
-        return handler(req, res, next);
-      });
-    for (const errorHandler of errorHandlers) app.use(errorHandler);
-    const { url } = await serve(app);
-    return { state, post: (body = ''): Promise<WireResponse> => send(url, { headers: keyed('k'), body }) };
-  };
-
-  it('answers with a Problem of its own has run: its duplicate gets the same answer', async () => {
-    const { state, post } = await served(
-      (_req, _res, next) => next(new Problem('validation-failed', 'no')),
-      {},
-      problemDetails(),
-    );
-    expect([(await post()).status, (await post()).status, state.runs]).toEqual([400, 400, 1]);
-  });
-});
-
-describe('run and record', () => {
-  const [, express] = expressVersions[0] ?? [];
-  const app = (options: IdempotencyOptions, handler: RequestHandler) => {
-    if (!express) throw new Error('There is no Express');
-    return express().set('env', 'test').post('/', idempotency(options), handler);
-  };
-
-  it('shows shouldCache the response as it is stored, and the request', async () => {
-    const seen: [RecordedResponse, string][] = [];
-    const shouldCache: IdempotencyOptions['shouldCache'] = (response, req) => {
-      seen.push([response, req.path]);
-      return true;
-    };
-    const { url } = await serve(
-      app({ shouldCache }, (_req, res) => {
-        res.removeHeader('X-Powered-By');
+  it('is shown the response as it is stored, and the request', async () => {
+    const shown: [RecordedResponse, string][] = [];
+    const shouldCache: IdempotencyOptions['shouldCache'] = (response, req) => shown.push([response, req.path]) > 0;
+    const drop: RequestHandler = (_req, res, next) => next(void res.set('X-Front', '1'));
+    const { post } = await guarded(
+      { shouldCache },
+      (_req, res) => {
+        res.removeHeader('X-Front');
         res.status(201).type('text').set('Trailer', 'X-T').set('Date', 'today');
         res.addTrailers({ 'X-T': '1' });
         res.end('hi');
-      }),
+      },
+      { before: [drop] },
     );
-    await send(url, { headers: keyed('k') });
-    expect(seen).toEqual([
-      [
-        {
-          status: 201,
-          headers: [
-            ['Idempotency-Key', 'k'],
-            ['Content-Type', 'text/plain; charset=utf-8'],
-            ['Trailer', 'X-T'],
-          ],
-          removed: ['x-powered-by'],
-          body: Buffer.from('hi'),
-          trailers: [['X-T', '1']],
-        },
-        '/',
-      ],
-    ]);
+    await post();
+    const headers = [
+      ['Idempotency-Key', 'k'],
+      ['Content-Type', 'text/plain; charset=utf-8'],
+      ['Trailer', 'X-T'],
+    ];
+    const trailers = [['X-T', '1']];
+    const stored = { status: 201, headers, removed: ['x-front'], body: Buffer.from('hi'), trailers };
+    expect(shown).toEqual([[stored, '/']]);
   });
 
-  describe('that asks shouldCache', () => {
-    const asked = async (shouldCache: unknown, storeTimeout = 2_000, afterwards = (): void => undefined) => {
-      const warn = jest.spyOn(warnings, 'warnOnce').mockImplementation(() => undefined);
-      const unhandled = jest.fn();
-      process.on('unhandledRejection', unhandled);
-      let runs = 0;
-      const { url } = await serve(
-        app({ shouldCache: shouldCache as () => boolean, storeTimeout }, (_req, res) => void res.json({ run: ++runs })),
-      );
-      await send(url, { headers: keyed('k') });
-      const second = await send(url, { headers: keyed('k') });
-      afterwards();
-      // A rejection that nobody handles is told in this time.
-      await new Promise(resolve => {
-        setTimeout(resolve, 2 * LATE);
-      });
-      process.off('unhandledRejection', unhandled);
-      expect(unhandled).not.toHaveBeenCalled();
-      const texts = warn.mock.calls.map(([, text]) => text);
+  it.each<[string, unknown, runs: number, warning?: string]>([
+    ['answers false', () => false, 4],
+    ['promises false', () => Promise.resolve(false), 4],
+    ['promises false, and takes a while', () => later(false), 4],
+    ['promises true', () => later(true), 2],
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+      2,
+      wrong('threw Error: no'),
+    ],
+    ['rejects', () => Promise.reject(new Error('no')), 2, wrong('threw Error: no')],
+    ['rejects with nothing', () => Promise.reject(undefined as unknown as Error), 2, wrong('threw Error: undefined')],
+    ['answers undefined', () => undefined, 2, instead('a value of type undefined')],
+    ['promises null', () => Promise.resolve(null), 2, instead('null')],
+    ['answers 0', () => 0, 2, instead('a value of type number')],
+  ])(
+    'that %s decides, or is a warning, once, and the response is stored',
+    async (_title, ...[shouldCache, ran, warning]) => {
+      warned.clear();
+      const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+      const { post, runs } = await guarded({ shouldCache: shouldCache as () => boolean });
+      // Jest fails a test during which a rejection is left unhandled.
+      for (const key of ['a', 'a', 'b', 'b']) await post({ key });
+      const told = warn.mock.calls;
       warn.mockRestore();
-      return { text: second.text, texts };
-    };
+      expect([runs(), told]).toEqual([ran, warning ? [[warning, { code: 'BINDONCE_SHOULD_CACHE' }]] : []]);
+    },
+  );
+});
 
-    it.each<[string, unknown]>([
-      ['false', () => false],
-      ['a promise of false', () => Promise.resolve(false)],
-      [
-        'a promise of false that takes a while',
-        () =>
-          new Promise(resolve => {
-            setTimeout(resolve, 20, false);
-          }),
-      ],
-    ])('stores nothing for %s', async (_title, shouldCache) => {
-      expect(await asked(shouldCache)).toEqual({ text: '{"run":2}', texts: [] });
-    });
-
-    it('stores the response for a promise of true', async () => {
-      expect(await asked(() => Promise.resolve(true))).toEqual({ text: '{"run":1}', texts: [] });
-    });
-
-    it.each<[string, unknown, string]>([
-      [
-        'rejects',
-        () => Promise.reject(new Error('cannot tell')),
-        'idempotency: shouldCache threw Error: cannot tell, and the response is stored. Correct shouldCache.',
-      ],
-      [
-        'rejects with nothing',
-        () => Promise.reject(undefined as unknown as Error),
-        'idempotency: shouldCache threw Error: undefined, and the response is stored. Correct shouldCache.',
-      ],
-      [
-        'answers undefined',
-        () => undefined,
-        'idempotency: shouldCache answered a value of type undefined instead of true or false, and the response is stored. Correct shouldCache.',
-      ],
-      [
-        'promises null',
-        () => Promise.resolve(null),
-        'idempotency: shouldCache answered null instead of true or false, and the response is stored. Correct shouldCache.',
-      ],
-      [
-        'answers 0',
-        () => 0,
-        'idempotency: shouldCache answered a value of type number instead of true or false, and the response is stored. Correct shouldCache.',
-      ],
-    ])('stores the response and warns when it %s', async (_title, shouldCache, text) => {
-      expect(await asked(shouldCache)).toEqual({ text: '{"run":1}', texts: [text] });
-    });
-  });
-
+describe('req.idempotency', () => {
   it('tells the handler its key and cache key, with a signal that is not aborted', async () => {
-    const log = new EventLog();
     const guards: RequestIdempotency[] = [];
-    const { url } = await serve(
-      app({ onEvent: log.onEvent }, (req, res) => {
-        guards.push(req.idempotency);
-        res.end();
-      }),
-    );
-    await send(url, { headers: keyed('"my key"') });
+    const { post, log } = await guarded({}, (req, res) => {
+      guards.push(req.idempotency);
+      res.end();
+    });
+    await post({ key: '"my key"' });
     expect(guards).toEqual([expect.objectContaining({ key: 'my key', cacheKey: log.events[0]?.cacheKey })]);
     expect(guards[0]?.signal.aborted).toBe(false);
   });
 
-  it.each<[string, IdempotencyOptions, RequestHandler]>([
-    ['calls forget()', {}, (req, res) => void res.json(req.idempotency.forget() ?? 1)],
-    ['is answered for, and nothing is kept', { shouldCache: () => false }, (_req, res) => void res.status(503).end()],
-  ])('aborts the signal of a handler that may still be at work when it %s', async (_title, options, handler) => {
-    const aborted = signal();
-    const { url } = await serve(
-      app(options, (req, res, next) => {
-        req.idempotency.signal.addEventListener('abort', () => aborted.happens());
-        void handler(req, res, next);
-      }),
-    );
-    await send(url, { headers: keyed('k') });
-    await aborted.happened;
-  });
+  it.each<[string, IdempotencyOptions, boolean, reason: RegExp]>([
+    ['calls forget()', {}, true, /given back/],
+    ['is answered for, and nothing is kept', { shouldCache: () => false }, false, /./],
+  ])(
+    'aborts the signal of a handler that may still be at work when it %s',
+    async (_title, options, forgets, reason) => {
+      const aborted = signal<unknown>();
+      const { post } = await guarded(options, (req, res) => {
+        const { signal: own, forget } = req.idempotency;
+        own.addEventListener('abort', () => aborted.happens(own.reason));
+        if (forgets) forget();
+        res.end();
+      });
+      await post();
+      expect(String(await aborted.happened)).toMatch(reason);
+    },
+  );
 
   it('lets the next request run when the handler calls forget(), even before it answers', async () => {
-    let runs = 0;
-    const { url } = await serve(
-      app({}, (req, res) => {
-        if (runs++ === 0) req.idempotency.forget();
-        res.json({ runs });
-      }),
-    );
+    const { post } = await guarded({ maxResponseBytes: 20 }, (req, res, _next, run) => {
+      if (run <= 2) req.idempotency.forget();
+      // Also where the response would be too long to store.
+      res.send(run === 1 ? 'x'.repeat(21) : String(run));
+    });
     const texts = [];
-    for (let request = 0; request < 3; request++) texts.push((await send(url, { headers: keyed('k') })).text);
-    expect(texts).toEqual(['{"runs":1}', '{"runs":2}', '{"runs":2}']);
+    for (let request = 0; request < 4; request++) texts.push(seen(await post()));
+    expect(texts).toEqual(['x'.repeat(21), '2', '3', '3 again']);
   });
+});
 
-  it.each<[string, IdempotencyOptions, string | undefined]>([
-    ['as it was sent', {}, 'k'],
-    ['not at all when addHeaderToResponse is false', { addHeaderToResponse: false }, undefined],
-    ['under its own name', { headerName: 'X-Once' }, undefined],
-  ])('echoes the key %s', async (_title, options, expected) => {
-    const { url } = await serve(app(options, (_req, res) => void res.end()));
-    const { headers } = await send(url, { headers: { 'Idempotency-Key': 'k', 'X-Once': 'once' } });
-    expect(headers['idempotency-key']).toBe(expected);
-    expect(headers['x-once']).toBe(options.headerName && 'once');
-  });
+it.each<[string, IdempotencyOptions, string | undefined]>([
+  ['as it was sent', {}, 'k'],
+  ['not at all when addHeaderToResponse is false', { addHeaderToResponse: false }, undefined],
+  ['under its own name', { headerName: 'X-Once' }, undefined],
+])('the response echoes the key %s', async (_title, options, expected) => {
+  const { post } = await guarded(options);
+  const { headers } = await post({ headers: { 'X-Once': 'once' } });
+  expect([headers['idempotency-key'], headers['x-once']]).toEqual([expected, options.headerName && 'once']);
 });

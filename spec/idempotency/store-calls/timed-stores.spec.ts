@@ -1,94 +1,40 @@
 import { createHmac } from 'node:crypto';
-import express, { Router } from 'express';
-import { idempotency, memoryLeases, type LeaseStore, type RunFacts } from '../../../lib';
-import { HookedLeases } from '../../support/hooked-leases';
-import { send, type WireResponse } from '../../support/listen';
-import { keyed } from '../../support/replays';
-import { serve } from '../../support/serve';
-import { signal } from '../../support/signal';
+import { memoryLeases, type LeaseStore, type RunFacts } from '../../../lib';
+import { guarded } from '../../support/guarded';
 
-describe('while a handler is at work in this process', () => {
-  it.each(['reject', 'run'] as const)(
-    'a duplicate does not run when the store fails, with whenStoreFails: %s',
-    async whenStoreFails => {
-      const [running, mayEnd] = [signal(), signal()];
-      let isAway = false;
-      const leases = new HookedLeases({
-        acquire: () => {
-          if (isAway) throw new Error('the store is away');
-        },
-      });
-      let runs = 0;
-      const { url } = await serve(
-        express().post('/', idempotency({ leases, whenStoreFails, storeTimeout: 100 }), async (_req, res) => {
-          runs++;
-          running.happens();
-          await mayEnd.happened;
-          res.json({ run: runs });
-        }),
-      );
-      const post = (key: string): Promise<WireResponse> => send(url, { headers: keyed(key) });
-      const first = post('k');
-      await running.happened;
-      isAway = true;
-      expect([(await post('k')).status, runs]).toEqual([503, 1]);
-      mayEnd.happens();
-      expect((await first).text).toBe('{"run":1}');
-    },
-  );
+/** Leases in memory that note what they are told of runs. */
+function told(salt: LeaseStore['salt']) {
+  const facts: (RunFacts | undefined)[] = [];
+  const leases = memoryLeases();
+  const acquire: LeaseStore['acquire'] = (key, token, ms, about) => {
+    facts.push(about);
+    return leases.acquire(key, token, ms);
+  };
+  return { facts, leases: Object.assign(Object.create(leases) as LeaseStore, { acquire, salt }) };
+}
+
+it('a lease store is told of each run: method, path, time, and the hashes of key and caller, if there is one, with its salt', async () => {
+  const salt = jest.fn(() => Promise.resolve('pepper'));
+  const { facts, leases } = told(salt);
+  const { post } = await guarded({ leases, scope: req => req.get('X-Who') });
+  const before = Date.now();
+  const path = '/orders/7?token=secret';
+  await post({ key: 'k-1', method: 'PUT', path, headers: { 'X-Who': 'ann' } });
+  await post({ key: 'k-2', method: 'PUT', path });
+  const hash = (text: string) => createHmac('sha256', 'pepper').update(text).digest('base64url');
+  const about = { method: 'PUT', path: '/orders/7', created: expect.closeTo(before, -4) as number };
+  expect(JSON.parse(JSON.stringify(facts))).toEqual([
+    { ...about, keyHash: hash('k-1'), callerHash: hash('ann') },
+    { ...about, keyHash: hash('k-2') },
+  ]);
+  expect(salt).toHaveBeenCalledTimes(1);
+  expect(JSON.stringify(facts.map(one => Object.getOwnPropertyDescriptors(one ?? {})))).not.toMatch(/k-1|ann/);
 });
 
-describe('a lease store is told of each run', () => {
-  /** @returns what the store was told of two requests, and how often it was asked for its salt. */
-  async function told(salt: LeaseStore['salt'] | undefined, scope?: string) {
-    const facts: (RunFacts | undefined)[] = [];
-    const leases = memoryLeases();
-    const store: LeaseStore = Object.assign(leases, {
-      acquire: ((key, token, ms, about) => {
-        facts.push(about);
-        return Object.getPrototypeOf(leases).acquire.call(leases, key, token, ms) as ReturnType<LeaseStore['acquire']>;
-      }) satisfies LeaseStore['acquire'],
-      ...(salt && { salt }),
-    });
-    const guard = idempotency({ leases: store, scope: () => scope });
-    const { url } = await serve(
-      express().use(
-        '/v1',
-        Router().put('/orders/:id', guard, (_req, res) => res.json({})),
-      ),
-    );
-    for (const key of ['k-1', 'k-2'])
-      await send(`${url}/v1/orders/7?token=secret`, { method: 'PUT', headers: keyed(key) });
-    return facts;
-  }
-  const hash = (text: string) => createHmac('sha256', 'pepper').update(text).digest('base64url');
-
-  it('its method, its path without the query, and when it came', async () => {
-    const before = Date.now();
-    const [first, second] = await told(undefined);
-    expect(first).toMatchObject({ method: 'PUT', path: '/v1/orders/7' });
-    expect(first?.created).toBeGreaterThanOrEqual(before);
-    expect(second?.created).toBeLessThanOrEqual(Date.now());
-  });
-
-  it('its key and its caller, hashed with the salt of the store, which is asked for once', async () => {
-    const salt = jest.fn(() => Promise.resolve('pepper'));
-    expect(await told(salt, 'ann')).toMatchObject([
-      { keyHash: hash('k-1'), callerHash: hash('ann') },
-      { keyHash: hash('k-2'), callerHash: hash('ann') },
-    ]);
-    expect(salt).toHaveBeenCalledTimes(1);
-  });
-
-  it('no caller where there is none', async () => {
-    const [first] = await told(() => 'pepper');
-    expect(first).toMatchObject({ keyHash: hash('k-1') });
-    expect(first?.callerHash).toBeUndefined();
-  });
-
-  it('nothing while its salt is out of reach: the request gets 503', async () => {
-    const leases = Object.assign(memoryLeases(), { salt: () => Promise.reject(new Error('away')) });
-    const { url } = await serve(express().post('/', idempotency({ leases }), (_req, res) => res.json({})));
-    expect((await send(url, { headers: keyed('k') })).status).toBe(503);
-  });
+it('a lease store that has no salt is told no hashes; while its salt is out of reach, requests get 503', async () => {
+  const without = told(undefined);
+  await (await guarded({ leases: without.leases })).post();
+  expect(without.facts).toMatchObject([{ method: 'POST', keyHash: undefined, callerHash: undefined }]);
+  const { leases } = told(() => Promise.reject(new Error('away')));
+  expect((await (await guarded({ leases })).post()).status).toBe(503);
 });
