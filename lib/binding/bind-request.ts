@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { after, isPromise, whenDone, type Awaitable } from '../basics/awaitable';
+import { after, whenDone, type Awaitable } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
 import { ClientGone, hasEnded, onExchangeEnd } from '../http/exchange-end';
 import { type Next, requireExpressArguments, shareShapes } from '../http/express';
@@ -8,7 +8,7 @@ import { abandon, refuse, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { isDto, namingErrors } from './declaration/declarations';
 import type { BindHandler } from './express-types';
-import { BinderContext, type Binder, type BoundEndpoint, type Modifier, type Put } from './input/binder-context';
+import { BinderContext, type Binder, type BoundEndpoint, type Modifier } from './input/binder-context';
 import { readBody } from './input/body';
 import { discardStored } from './input/uploads';
 import { resolveOptions, type BindingOptions, type OperationOptions } from './options';
@@ -16,8 +16,9 @@ import { CodecTable, type Member } from './declaration/codec-table';
 import { lookupOf, planFor, type Plan } from './plan/plan';
 import { instanceCodecs, responseCodecs, writeResponsesAs } from './responses/json';
 import type { CodecOfInstance, ResponseCodecs } from './responses/json';
+import { ownValue } from './reading/json-text';
 import { Location } from './reading/location';
-import { sourcesInOrder } from './sources/order';
+import { missingIn, sourcesInOrder } from './sources';
 import { isOptional, isSchema, type AnyType, type Infer } from './types/property-type';
 import { readNothing, setOn } from './types/read-json';
 
@@ -130,20 +131,21 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
   const { plan, options } = endpoint;
   if (!plan)
     throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
+  const result = (dto: object): unknown => {
+    context.refuseFailures();
+    return plan.isBodyOnly ? ownValue(dto, 'body') : dto;
+  };
   return after(context.body ?? readBody(req, res, plan.body, options), body => {
     signal?.throwIfAborted();
     context.body = body;
     const dto = readDto(context, plan);
     return after(context.noted.settle(), () => {
+      if (!plan.check) return result(dto);
       context.refuseFailures();
-      if (!plan.check) return plan.result(dto);
-      const fail = (name: string, reason: string): void => {
+      const checked = plan.check(dto, (name, reason) => {
         context.fail(name, reason);
-      };
-      return after(plan.check(dto, fail), () => {
-        context.refuseFailures();
-        return plan.result(dto);
       });
+      return after(checked, () => result(dto));
     });
   });
 }
@@ -153,17 +155,11 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
  * still missing.
  */
 function readDto(context: BinderContext, plan: Plan): object {
-  const { noted } = context;
-  const values = new Map<string, unknown>();
-  const put: Put = ({ property }, value) => {
-    if (value === undefined) return;
-    values.set(property, value);
-    // Its failure counts even if a later source replaces the value.
-    if (isPromise(value)) noted.later(value, () => undefined);
-  };
+  const { noted, values } = context;
+  values.clear();
   for (const source of sourcesInOrder) {
     const properties = plan.sourceProperties.get(source.name);
-    if (properties) source.read(context, properties, put);
+    if (properties) source.read(context, properties);
   }
   const dto = plan.create();
   for (const member of plan.members) {
@@ -178,10 +174,7 @@ function readDto(context: BinderContext, plan: Plan): object {
 /** Handles a missing value. A failure is reported where this client would have sent the value. */
 export function readMissing(context: BinderContext, plan: Plan, member: Member): unknown {
   const { source, found } = lookupOf(member.property, plan, context.req) ?? { source: 'body' as const };
-  const missing =
-    member.spec.kind === 'fromBody'
-      ? 'A JSON body is required.'
-      : sourcesInOrder.find(({ name }) => name === source)?.missing;
+  const missing = member.spec.kind === 'fromBody' ? 'A JSON body is required.' : missingIn(source);
   return readNothing(member, Location.of(context.noted, source, found?.name ?? member.property), missing);
 }
 

@@ -6,7 +6,7 @@ import { snapshotOf, withDefaults } from '../options/merge';
 import { asClaims, asPermissions, permissionsIn, principalOf, type Claims } from '../principal/principal';
 import type { Binder, Modifier, ResolvedOptions } from './input/binder-context';
 import { uploadReader, type UploadOptions } from './input/uploads';
-import { FIELD_SOURCES } from './plan/source-properties';
+import { FIELD_SOURCES } from './plan/plan';
 import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
 import type { SerializerContext } from './responses/json';

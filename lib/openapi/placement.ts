@@ -1,6 +1,5 @@
 import { memberSchema, mustBeSent, schemaOfNames, schemaOfText, type Schemas } from '../binding/declaration/describe';
-import { usuallyHasNoBody } from '../binding/plan/plan';
-import type { SourceProperty, SourcesOfProperty } from '../binding/plan/source-properties';
+import { usuallyHasNoBody, type SourceProperty, type SourcesOfProperty } from '../binding/plan/plan';
 import { isTextOnly, notNull, type Codec, type JsonSchema } from '../binding/types/codec';
 import type { Source } from '../problems/problem';
 import type { Operation } from './operations';

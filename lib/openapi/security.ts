@@ -1,6 +1,6 @@
 import type { Endpoint } from '../binding/bind-request';
 import type { SecurityRequirement } from '../binding/options';
-import type { SourceProperty } from '../binding/plan/source-properties';
+import type { SourceProperty } from '../binding/plan/plan';
 import type { OpenApiOptions } from './openapi-options';
 
 const ANYONE: SecurityRequirement = {};

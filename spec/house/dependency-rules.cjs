@@ -17,7 +17,7 @@ const rooms = {
 const floors = {
   body: ['content', 'spool', 'stream', 'form'],
   idempotency: ['leases', 'responses', 'stores', 'options', 'identity', 'store-calls', 'run', 'operate'],
-  binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'],
+  binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses'],
 };
 
 /** @type {import('dependency-cruiser').IConfiguration} */

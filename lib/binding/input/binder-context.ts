@@ -1,11 +1,12 @@
 import type { Request, Response } from 'express';
+import { isPromise } from '../../basics/awaitable';
 import type { Claims } from '../../principal/principal';
 import type { ProblemLocation } from '../../problems/problem';
-import { lookupOf, type Plan } from '../plan/plan';
-import type { SourceDefaults, SourceProperty } from '../plan/source-properties';
+import { lookupOf, type Plan, type SourceDefaults } from '../plan/plan';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { Location } from '../reading/location';
 import { failAt, namesBelow, partsOfPath } from '../types/class-check';
+import type { CodecMember } from '../types/codec';
 import type { AnyType } from '../types/property-type';
 import type { ResponseTypes, SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
@@ -39,6 +40,8 @@ export class BinderContext<T = unknown> {
   declare readonly bound?: T;
   /** @internal */
   readonly noted: Failures;
+  /** @internal The value of the last source that has one, by property. */
+  readonly values = new Map<string, unknown>();
 
   constructor(
     /** The request that is being bound. */
@@ -53,6 +56,14 @@ export class BinderContext<T = unknown> {
     const { plan, options } = endpoint;
     const nameOfBody = plan?.wholeBody && !plan.body.text ? plan.wholeBody.bindName : '';
     this.noted = new Failures(options.limits, options.quoteValues, options.unknownNames === 'refuse', nameOfBody);
+  }
+
+  /** @internal Takes the value that a source has for a property, over that of an earlier one; undefined is none. */
+  put({ property }: CodecMember, value: unknown): void {
+    if (value === undefined) return;
+    this.values.set(property, value);
+    // Its failure counts even if a later source replaces the value.
+    if (isPromise(value)) this.noted.later(value, () => undefined);
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -100,18 +111,6 @@ export class BinderContext<T = unknown> {
     const emptyBody = body?.kind === 'none' ? 'the request has no body' : isNull ? 'the body is null' : undefined;
     throw validationProblem(noted, failure => failureMessage?.(failure, req), emptyBody);
   }
-}
-
-/** Takes the value that a source has for a property, over that of an earlier source; undefined if it has none. */
-export type Put = (property: SourceProperty, value: unknown) => void;
-
-/** A source of values. */
-export interface ValueSource {
-  readonly name: ProblemLocation;
-  /** Reads the values that the request has for the properties. */
-  read(context: BinderContext, properties: readonly SourceProperty[], put: Put): void;
-  /** Message for a missing required value, if not the usual one. */
-  readonly missing?: string;
 }
 
 /**

@@ -1,30 +1,41 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { PartsTaken } from '../../body/form/form';
-import type { ProblemLocation } from '../../problems/problem';
+import type { ProblemLocation, Source } from '../../problems/problem';
 import { checkJsonNames, checkType, memberOf, type CodecTable, type Member } from '../declaration/codec-table';
 import { isDto, namingErrors } from '../declaration/declarations';
-import { ownValue } from '../reading/json-text';
+import type { PropertyKind } from '../declaration/property';
 import { firstPart } from '../reading/name-tree';
 import { hasFile, needsExactNumbers, notNull, objectsOf, takesFiles } from '../types/codec';
 import type { Codec, ObjectCodec } from '../types/codec';
 import { assertType, classNameOf, isOptional, isSchema, refusesNull, type AnyType } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
-import { sourcesOf } from './source-properties';
-import type { SourceDefaults, SourceProperty, SourcesOf, SourcesOfProperty } from './source-properties';
+
+/** A property of the dto of a request, as one source supplies it. */
+export interface SourceProperty extends Member {
+  /** Name of the value in the source. */
+  readonly name: string;
+  /** The name in lower case. */
+  readonly anyCase: string;
+  /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
+  readonly isRoot: boolean;
+}
+
+/** The sources of one property, in binding order. That of `plainText` is the body. */
+export type SourcesOfProperty = ReadonlyMap<ProblemLocation, SourceProperty>;
 
 /** How the dto of a request is bound: an object like any other, whose properties have sources. Made once. */
 export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
   readonly members: readonly Member[];
-  /** The sources of each property. */
-  readonly sourcesOf: SourcesOf;
+  /** The sources of all properties, by their names. */
+  readonly sourcesOf: ReadonlyMap<string, SourcesOfProperty>;
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<ProblemLocation, readonly SourceProperty[]>;
   /** The property that takes the whole body, as JSON (`fromBody`) or as text (`plainText`). */
   readonly wholeBody: Member | undefined;
+  /** True if `req.dto` is the value of that property: a list, or what a schema makes. */
+  readonly isBodyOnly: boolean;
   readonly body: BodyUse;
-  /** Returns the value of `req.dto`: the bound object, or for a list dto its items. */
-  readonly result: (dto: object) => unknown;
 }
 
 /** Which kinds of body a dto uses. */
@@ -36,6 +47,29 @@ export interface BodyUse extends PartsTaken {
   readonly needsExactNumbers: boolean;
 }
 
+/** The sources of a bare type and of `field()`, in binding order. */
+export const FIELD_SOURCES = ['json', 'form', 'route', 'query'] as const;
+
+/** What an endpoint says about the sources of declarations that do not name one. */
+export interface SourceDefaults {
+  readonly fieldSources: readonly Source[];
+  readonly fallback: boolean;
+  /** What becomes of names that no property takes. */
+  readonly unknownNames: 'ignore' | 'refuse';
+  /** True if the endpoint accepts forms. */
+  readonly allowMultipart: boolean;
+}
+
+/** The source that a kind of property names itself. */
+const SOURCE_OF: Readonly<Record<Exclude<PropertyKind, 'field'>, ProblemLocation>> = {
+  ...({ jsonField: 'json', formField: 'form', routeParam: 'route', queryParam: 'query' } as const),
+  ...({ fromBody: 'json', plainText: 'body', fromForm: 'form', fromQuery: 'query' } as const),
+  ...({ fromClaim: 'claim', fromHeader: 'header', fromCookie: 'cookie', hasPermission: 'permission' } as const),
+};
+
+/** The kinds of properties that take a source as a whole. */
+const WHOLE: ReadonlySet<PropertyKind> = new Set(['fromBody', 'plainText', 'fromForm', 'fromQuery']);
+
 /**
  * Prepares the binding of a dto.
  * @param Dto a dto class, `list(Dto)`, or a Standard Schema for the JSON body.
@@ -46,18 +80,20 @@ export interface BodyUse extends PartsTaken {
 export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults, owner = 'bindRequest'): Plan {
   return namingErrors(owner, () => {
     assertType(Dto);
-    if (isSchema(Dto) || !isDto(Dto)) return planOfBody(Dto, codecs, defaults);
-    const object = codecs.root(Dto);
-    for (const { property, codec, spec } of object.members)
-      namingErrors(`${classNameOf(Dto)}.${property}`, () => {
-        checkType(spec.kind, codec);
-      });
-    return { ...object, ...bindingOf(classNameOf(Dto), object.members, defaults), result: dto => dto };
+    const isBodyOnly = isSchema(Dto) || !isDto(Dto);
+    const object = isBodyOnly ? objectOfBody(Dto, codecs) : codecs.root(Dto);
+    const className = isBodyOnly ? '' : classNameOf(Dto);
+    if (!isBodyOnly)
+      for (const { property, codec, spec } of object.members)
+        namingErrors(`${className}.${property}`, () => {
+          checkType(spec.kind, codec);
+        });
+    return { ...object, ...bindingOf(className, object.members, defaults), isBodyOnly };
   });
 }
 
-/** Binds the whole JSON body to a list dto or a schema, and no other source. */
-function planOfBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults): Plan {
+/** Makes an object of the whole JSON body, for a list dto or a schema, and of no other source. */
+function objectOfBody(Dto: AnyType, codecs: CodecTable) {
   const codec = codecs.complete(Dto);
   if (!['list', 'union', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
     throw new TypeError(
@@ -68,18 +104,25 @@ function planOfBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults):
   });
   const optional = { required: !isOptional(Dto), refusesNull: refusesNull(Dto) };
   const body = memberOf('body', { kind: 'fromBody', type: Dto, bindFrom: '', ...optional }, codecs, codec);
-  const object = { create: () => ({}), complete: undefined, check: undefined };
-  return { ...object, ...bindingOf('', [body], defaults), result: dto => ownValue(dto, 'body') };
+  return { create: () => ({}), complete: undefined, check: undefined, members: [body] };
 }
 
 /** @throws TypeError for a property that no source can supply, and for two of one name. */
 function bindingOf(className: string, members: readonly Member[], defaults: SourceDefaults) {
-  const all = sourcesOf(className, members, defaults);
+  const taken = wholeSources(className, members);
   const sourceProperties = new Map<ProblemLocation, SourceProperty[]>();
-  for (const [source, property] of [...all.values()].flatMap(sources => [...sources]))
-    sourceProperties.set(source, [...(sourceProperties.get(source) ?? []), property]);
   const refusesUnknown = defaults.unknownNames === 'refuse';
-  if (refusesUnknown && !sourceProperties.has('query')) sourceProperties.set('query', []);
+  if (refusesUnknown) sourceProperties.set('query', []);
+  const sourcesOf = new Map<string, SourcesOfProperty>();
+  for (const member of members) {
+    const sources = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
+    const mistake = mistakeIn(member, sources, taken, defaults);
+    if (mistake !== undefined) throw new TypeError(`${className}.${member.property}: ${mistake}`);
+    const properties = sources.map((source): [ProblemLocation, SourceProperty] => [source, propertyIn(source, member)]);
+    sourcesOf.set(member.property, new Map(properties));
+    for (const [source, property] of properties)
+      sourceProperties.set(source, [...(sourceProperties.get(source) ?? []), property]);
+  }
   const [json = [], form = []] = [sourceProperties.get('json'), sourceProperties.get('form')];
   checkJsonNames(className, json);
   const wholeBody = members.find(({ spec: { kind } }) => kind === 'fromBody' || kind === 'plainText');
@@ -88,7 +131,81 @@ function bindingOf(className: string, members: readonly Member[], defaults: Sour
     ...partsFor(form, refusesUnknown),
     needsExactNumbers: json.some(({ codec }) => needsExactNumbers(codec)),
   };
-  return { members, sourcesOf: all, sourceProperties, wholeBody, body };
+  return { members, sourcesOf, sourceProperties, wholeBody, body };
+}
+
+/** Finds the sources that one property takes from all others. @throws TypeError if two properties take the same one. */
+function wholeSources(className: string, members: readonly Member[]): ReadonlySet<ProblemLocation> {
+  const taken = new Map<ProblemLocation, Member>();
+  for (const member of members) {
+    const { kind } = member.spec;
+    if (kind === 'field' || !WHOLE.has(kind)) continue;
+    // The text is that of the body.
+    const source = kind === 'plainText' ? 'json' : SOURCE_OF[kind];
+    const other = taken.get(source);
+    const [one, both] = [`${className}.${other?.property ?? ''}`, `${className}.${member.property}`];
+    if (other?.spec.kind === kind)
+      throw new TypeError(`${one} and ${both} are both ${kind}; only one property can be.`);
+    if (other)
+      throw new TypeError(`${one} is ${other.spec.kind} and ${both} is ${kind}; the body can go to one property only.`);
+    taken.set(source, member);
+  }
+  // Flat query parameters still bind to others.
+  taken.delete('query');
+  return new Set(taken.keys());
+}
+
+/** Returns the sources that a declaration names, or leaves to the endpoint. */
+function sourcesFor({ spec }: Member, defaults: SourceDefaults): readonly ProblemLocation[] {
+  const { kind, fallback = defaults.fallback } = spec;
+  if (kind === 'field') return FIELD_SOURCES.filter(source => defaults.fieldSources.includes(source));
+  const source = SOURCE_OF[kind];
+  const mayFallBack = source === 'claim' || source === 'header' || source === 'cookie';
+  return [...(mayFallBack && fallback ? FIELD_SOURCES : []), source];
+}
+
+function canSupply(source: ProblemLocation, member: Member, taken: ReadonlySet<ProblemLocation>): boolean {
+  if (WHOLE.has(member.spec.kind)) return true;
+  const isBlocked = (member.dontBind as readonly ProblemLocation[]).includes(source) || taken.has(source);
+  return !isBlocked && (source === 'form' || !takesFiles(member.codec));
+}
+
+function propertyIn(source: ProblemLocation, member: Member): SourceProperty {
+  const { property, bindName, jsonName, spec } = member;
+  const names = { json: jsonName, form: bindName, route: bindName, query: bindName, body: property };
+  const own = source in names ? names[source as keyof typeof names] : (spec.name ?? property);
+  const name = WHOLE.has(spec.kind) && source !== 'body' ? '' : own;
+  const isRoot = spec.kind === 'fromForm' || spec.kind === 'fromQuery';
+  return { ...member, name, anyCase: name.toLowerCase(), isRoot };
+}
+
+/** Says why no source can supply a property, unless its own `dontBind` says that no client may set it. */
+function mistakeIn(
+  { codec, dontBind, required, spec: { kind } }: Member,
+  sources: readonly ProblemLocation[],
+  taken: ReadonlySet<ProblemLocation>,
+  { fieldSources, allowMultipart }: SourceDefaults,
+): string | undefined {
+  const isFile = takesFiles(codec);
+  if (sources.length > 0) {
+    if (!required || allowMultipart || sources.some(source => source !== 'form')) return undefined;
+    const orUrlEncoded = hasFile(codec) ? '' : ' or { urlEncoded: true }';
+    const allow = `pass { allowFormData: true${orUrlEncoded} }, or declare it with required: false.`;
+    return `it is required and binds only from a form, but the endpoint accepts no form; ${allow}`;
+  }
+  if (taken.has('form') && (kind === 'formField' || isFile)) {
+    const whole = 'cannot be combined with fromForm, which takes the whole form; declare it in the type of fromForm.';
+    return `${kind === 'formField' ? kind : 'a file'} ${whole}`;
+  }
+  if (kind === 'jsonField' && !isFile)
+    return 'jsonField cannot be combined with fromBody or plainText, which takes the whole body.';
+  if (kind === 'field' && FIELD_SOURCES.some(source => !fieldSources.includes(source) && !dontBind.includes(source))) {
+    const other = 'declare it with jsonField, formField, routeParam or queryParam, or remove its dontBind.';
+    return `none of its fieldSources (${fieldSources.join(', ')}) can supply it; ${other}`;
+  }
+  const reason = `no source can supply it: ${isFile ? 'files come only from a form' : 'all its sources are blocked'}.`;
+  if (required) return `it is required, but ${reason}`;
+  return kind === 'jsonField' ? reason : undefined;
 }
 
 /**
@@ -123,31 +240,29 @@ export interface Lookup {
 
 /**
  * Finds a property in a source; undefined if there is no such property there.
- * @param where Default: the source in which this client would send it.
+ * @param where Default: the source in which this client would send it; the last one if it could use none.
  */
 export function lookupOf(
   property: string,
-  plan: Plan,
+  { sourcesOf, body }: Plan,
   req: IncomingMessage,
   where?: ProblemLocation,
 ): Lookup | undefined {
-  const sources = plan.sourcesOf.get(property);
-  const source = where ?? (sources && sourceIn(sources, plan, req));
-  const found = source && sources?.get(source);
+  const sources = sourcesOf.get(property);
+  const last = [...(sources?.keys() ?? [])].at(-1);
+  if (!sources || !last) return undefined;
+  // The last source of a claim, header or cookie is its own; the others are its fallback.
+  const isOutside = last === 'claim' || last === 'header' || last === 'cookie';
+  const usual = isOutside ? last : isInPath(sources, req) ? 'route' : preferredSource(body, req);
+  const source = where ?? (sources.has(usual) ? usual : last);
+  const found = sources.get(source);
   return found && { source, found };
 }
 
-/** Returns the source in which this client would send a property; the last one if it could use none. */
-function sourceIn(sources: SourcesOfProperty, plan: Plan, req: IncomingMessage): ProblemLocation | undefined {
-  const last = [...sources.keys()].at(-1);
-  // The last source of a claim, header or cookie is its own; the others are its fallback.
-  if (last === 'claim' || last === 'header' || last === 'cookie') return last;
+function isInPath(sources: SourcesOfProperty, req: IncomingMessage): boolean {
   const { params = {} } = req as IncomingMessage & { readonly params?: Readonly<Record<string, unknown>> };
   const inPath = sources.get('route')?.anyCase;
-  if (Object.entries(params).some(([name, value]) => value !== undefined && name.toLowerCase() === inPath))
-    return 'route';
-  const preferred = preferredSource(plan.body, req);
-  return sources.has(preferred) ? preferred : last;
+  return Object.entries(params).some(([name, value]) => value !== undefined && name.toLowerCase() === inPath);
 }
 
 function preferredSource(body: BodyUse, req: IncomingMessage): ProblemLocation {

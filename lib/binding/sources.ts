@@ -1,0 +1,264 @@
+import { isUtf8 } from 'node:buffer';
+import { parse } from 'cookie';
+import type { Request } from 'express';
+import { readPairs, type Pair } from '../body/content/urlencoded';
+import { headerLines } from '../http/express';
+import type { Claims } from '../principal/principal';
+import { Problem, type ProblemLocation } from '../problems/problem';
+import type { BinderContext } from './input/binder-context';
+import type { SourceProperty } from './plan/plan';
+import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-text';
+import { INVALID, Location } from './reading/location';
+import { firstPart, JsonPart, NameTree, partsOf, UNREADABLE } from './reading/name-tree';
+import { isCollection, needsExactNumbers, notNull, takesNull } from './types/codec';
+import { isRounded } from './types/numbers';
+import { failUnknown, readField, readNothing, readOptionalJson, refuseOtherNames } from './types/read-json';
+import { isSent, readNames } from './types/read-names';
+
+/** A source of values. */
+export interface ValueSource {
+  readonly name: ProblemLocation;
+  /** Puts the values that the request has for the properties. */
+  read(context: BinderContext, properties: readonly SourceProperty[]): void;
+  /** Message for a missing required value, if not the usual one. */
+  readonly missing?: string;
+}
+
+/** The sources in binding order: a later source overwrites values of an earlier one. */
+export const sourcesInOrder: readonly ValueSource[] = [
+  { name: 'body', read: readWholeText },
+  { name: 'json', read: readJsonBody },
+  { name: 'form', read: readForm },
+  { name: 'route', read: readRoute, missing: 'This route parameter is required.' },
+  { name: 'query', read: readQuery, missing: 'This query parameter is required.' },
+  { name: 'claim', read: readClaims, missing: 'The caller does not have this claim.' },
+  { name: 'header', read: readHeaders, missing: 'This header is missing from the request.' },
+  { name: 'cookie', read: readCookies, missing: 'This cookie is missing from the request.' },
+  { name: 'permission', read: readPermissions, missing: 'The caller does not have this permission.' },
+];
+
+export const missingIn = (source: ProblemLocation): string | undefined =>
+  sourcesInOrder.find(({ name }) => name === source)?.missing;
+
+function readWholeText(context: BinderContext, properties: readonly SourceProperty[]): void {
+  const { body } = context;
+  for (const property of properties) if (body?.kind === 'text') context.put(property, body.text);
+}
+
+/** The fields of a JSON object, or the whole JSON body; names are case-sensitive. */
+function readJsonBody(context: BinderContext, properties: readonly SourceProperty[]): void {
+  const { body, noted } = context;
+  // A body `null` has no values, like no body at all, unless the type accepts null.
+  const sent = body?.kind === 'json' ? body.value : undefined;
+  const at = Location.of(noted, 'json', '');
+  const [whole] = properties;
+  if (whole?.spec.kind === 'fromBody') {
+    const isNothing = sent === undefined || (sent === null && !takesNull(whole.codec) && !whole.refusesNull);
+    if (!isNothing) context.put(whole, readOptionalJson(whole, sent, at));
+    return;
+  }
+  const fields = sent ?? {};
+  if (isJsonObject(fields)) {
+    for (const property of properties) context.put(property, readField(property, fields, at));
+    if (noted.refusesUnknown) refuseOtherNames(properties, fields, at);
+  } else {
+    at.failValue(fields, 'JSON object');
+    // It has been reported; do not report each of its fields as missing, too.
+    for (const property of properties) context.put(property, INVALID);
+  }
+}
+
+type SentPair = Pair | readonly [name: string, file: Express.Multer.File, mark?: undefined];
+
+/** The fields of a form and the files of a multipart form; names are case-insensitive. */
+function readForm(context: BinderContext, properties: readonly SourceProperty[]): void {
+  const { body } = context;
+  const sent = body?.kind === 'form' || body?.kind === 'text' ? body.form : undefined;
+  const files = sent?.files.map((file): SentPair => [file.fieldname, file]) ?? [];
+  readByName('form', sent ? [...sent.fields, ...files] : [], context, properties);
+}
+
+/** Route parameters; names are case-insensitive. A wildcard is a list of segments in Express 5, text in Express 4. */
+function readRoute(context: BinderContext, properties: readonly SourceProperty[]): void {
+  const pairs: Pair[] = [];
+  for (const [name, value] of Object.entries(context.req.params as Readonly<Record<string, unknown>>)) {
+    const text = Array.isArray(value) ? value.join('/') : convertedText(value);
+    const takesItems = properties.some(one => one.anyCase === name.toLowerCase() && hasItems(one));
+    if (Array.isArray(value) && takesItems) pairs.push(...value.map((segment): Pair => [`${name}[]`, String(segment)]));
+    else if (text !== undefined) pairs.push([name, text]);
+  }
+  readByName('route', pairs, context, properties);
+}
+
+function hasItems({ codec }: SourceProperty): boolean {
+  const type = notNull(codec);
+  return type.kind === 'list' || (type.kind === 'schema' && type.json.takes.has('array'));
+}
+
+/** Query parameters; names are case-insensitive. Too many are a 414 problem. */
+function readQuery(context: BinderContext, properties: readonly SourceProperty[]): void {
+  const { fields: limit } = context.endpoint.options.limits;
+  const { url } = context.req;
+  // The form of `req.query` depends on the application's query parser.
+  const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
+  if (text.split('&', limit + 1).length > limit)
+    throw new Problem('query-too-large', `There are more than ${limit} query parameters.`);
+  readByName('query', text === '' ? [] : readPairs(text, limit), context, properties);
+}
+
+/** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
+function readByName(
+  source: 'form' | 'route' | 'query',
+  pairs: readonly SentPair[],
+  context: BinderContext,
+  properties: readonly SourceProperty[],
+): void {
+  const takesWhole = properties.some(({ isRoot }) => isRoot);
+  if (pairs.length === 0 && !takesWhole) return;
+  const { noted, endpoint } = context;
+  const { depth: limit } = endpoint.options.limits;
+  // A route has the parameters that its path declares.
+  const refusesUnknown = noted.refusesUnknown && source !== 'route';
+  const declared = new Set(properties.map(({ name }) => firstPart(name)));
+  const root = new NameTree();
+  for (const [name, value, mark] of pairs) {
+    // These are refused under an undeclared name, too: decoded, it might be a declared one.
+    if (mark === 'unreadable') {
+      const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
+      Location.of(noted, source, name).fail('invalid', detail);
+      if (name !== '') root.add({ name, parts: partsOf(name), value: UNREADABLE, taken: true });
+      // A level takes at least two characters.
+    } else if (name.length > 2 * limit && partsOf(name).length > limit + 1)
+      Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
+    else if (name !== '' && (takesWhole || refusesUnknown || declared.has(firstPart(name)))) {
+      const isJson = mark === 'json' && value.trim() !== '';
+      root.add({ name, parts: partsOf(name), value: isJson ? new JsonPart(value) : value, taken: false });
+    }
+  }
+  for (const property of properties) {
+    const { codec, name, isRoot } = property;
+    const tree = isRoot ? root : root.at(name);
+    const at = Location.of(noted, source, name);
+    // An undeclared name below is no value of this one. A required object that takes all names exists without any.
+    if (tree && (isRoot || isSent(codec, tree, at))) context.put(property, readNames(property, tree, at));
+  }
+  if (refusesUnknown) for (const name of root.others()) failUnknown(Location.of(noted, source, name));
+}
+
+/** The claims of the caller; claim types are case-insensitive. */
+function readClaims(context: BinderContext, properties: readonly SourceProperty[]): void {
+  const claims = context.endpoint.options.claims(context.req);
+  if (!claims) return;
+  const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
+  for (const property of properties) {
+    const { name, anyCase, codec } = property;
+    const value = ownOrInherited(claims, name) ?? byType.get(anyCase);
+    if (value === undefined || (value === null && !takesNull(codec))) continue;
+    const at = Location.of(context.noted, 'claim', name);
+    const read = readClaim(value, property, at);
+    // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
+    context.put(property, read === undefined ? (readNothing(property, at, missingIn('claim')) ?? INVALID) : read);
+  }
+}
+
+/** Reads a claim by its exact name, which can also be an inherited getter of the principal's class. */
+function ownOrInherited(claims: Claims, type: string): unknown {
+  return Object.hasOwn(claims, type) || !(type in Object.prototype) ? claims[type] : undefined;
+}
+
+/**
+ * Reads a claim. Each element of an array is one value, and an array of one is that value, whatever is in it; only a
+ * single text may hold several values.
+ */
+function readClaim(claimed: unknown, property: SourceProperty, at: Location): unknown {
+  const { codec } = property;
+  const isList = isCollection(codec);
+  const isSchema = notNull(codec).kind === 'schema';
+  const json: unknown = Array.isArray(claimed) ? claimed.map(asJson) : asJson(claimed);
+  const claim: unknown = Array.isArray(json) && json.length === 1 && !isList && !isSchema ? json[0] : json;
+  const all: unknown[] = [claim].flat();
+  if (all.length === 0 && !isList && !isSchema) return undefined;
+  const value = Array.isArray(claim) ? all : all[0];
+  // The parser of the token may have rounded a number.
+  const hasRounded = needsExactNumbers(codec) && all.some(one => typeof one === 'number' && isRounded(one));
+  const isJson = all.length === 0 || hasRounded || all.some(one => typeof one === 'object');
+  if (isSchema ? typeof value !== 'string' : isJson)
+    return readOptionalJson(property, isList && value !== null ? all : value, at.asJson());
+  return readNames(property, NameTree.of(all.map(String), Array.isArray(claim) && isList), at);
+}
+
+/** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */
+function readHeaders(context: BinderContext, properties: readonly SourceProperty[]): void {
+  for (const property of properties)
+    putTexts(context, 'header', property, headerLines(property.anyCase, context.req)?.map(inUtf8));
+}
+
+function putTexts(
+  context: BinderContext,
+  source: 'header' | 'cookie',
+  property: SourceProperty,
+  texts: readonly string[] | undefined,
+): void {
+  const at = Location.of(context.noted, source, property.name);
+  if (texts) context.put(property, readNames(property, NameTree.of(texts), at));
+}
+
+/** Reads a header as UTF-8 where it is that: node takes each byte for a character (RFC 9110, section 5.5). */
+function inUtf8(line: string): string {
+  const bytes = Buffer.from(line, 'latin1');
+  // A middleware may have set a text that is no bytes.
+  return isUtf8(bytes) && bytes.toString('latin1') === line ? bytes.toString().replace(/^\ufeff/, '') : line;
+}
+
+/** Cookies (RFC 6265, section 5.4); names are case-sensitive. */
+function readCookies(context: BinderContext, properties: readonly SourceProperty[]): void {
+  const { req } = context;
+  const cookies = parse(inUtf8(req.headers.cookie ?? '').replace(QUOTED, '$1$2'));
+  for (const property of properties) {
+    const { name, spec } = property;
+    const text = spec.signed ? signedText(req, name) : cookieText(cookies[name]);
+    putTexts(context, 'cookie', property, text === undefined ? undefined : [text]);
+  }
+}
+
+/** A cookie whose value is in quotation marks, which are no part of it (RFC 6265, section 4.1.1). */
+const QUOTED = /((?:^|;)[^=;]*=\s*)"([^;]*)"(?=\s*(?:;|$))/g;
+
+/** Reads a cookie as Express does: without the `j:` before JSON. */
+function cookieText(text: string | undefined): string | undefined {
+  if (!text?.startsWith('j:')) return text;
+  const json = text.slice(2);
+  try {
+    const value: unknown = JSON.parse(json);
+    // The text itself has all digits of its numbers.
+    return typeof value === 'string' ? value : json;
+  } catch {
+    return text;
+  }
+}
+
+/** Returns a signed cookie; undefined if it is missing, or false, because it was not signed by the application. */
+function signedText({ signedCookies }: Request, name: string): string | undefined {
+  if (typeof signedCookies !== 'object')
+    throw new Error(
+      'bindRequest: a signed cookie is read from req.signedCookies, which nothing has set. Mount ' +
+        'cookieParser(secret), of the package cookie-parser, before bindRequest().',
+    );
+  const value = ownValue(signedCookies as object, name);
+  if (value === undefined || value === false) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/**
+ * The permissions of the caller: true if the caller has the permission of that exact name. No other source binds to
+ * such a property, so nothing that a client sends can set it.
+ */
+function readPermissions(context: BinderContext, properties: readonly SourceProperty[]): void {
+  const held = new Set(context.endpoint.options.permissions(context.req));
+  for (const property of properties) {
+    const { name, required } = property;
+    const isRefused = required && !held.has(name);
+    const at = Location.of(context.noted, 'permission', name);
+    context.put(property, isRefused ? at.failMissing(missingIn('permission')) : held.has(name));
+  }
+}
