@@ -47,8 +47,8 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
-/** The characters of a header name (RFC 9110, section 5.6.2). */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** The characters of a header name (RFC 9110, section 5.6.2). Node loses a header of the name `__proto__`. */
+const TOKEN = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Z-]+$/i;
 const isHeaderName = (value: unknown): boolean => typeof value === 'string' && TOKEN.test(value);
 
 /** Node fires a timer with a longer delay at once (its delays are 32 bits). */
