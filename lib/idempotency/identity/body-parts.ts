@@ -10,7 +10,7 @@ import { Holding, IN_MEMORY, type BodyBytes } from '../../body/kept-bytes';
 import { formLeftAsText, receive, type Received } from '../../body/receive';
 import { Problem } from '../../problems/problem';
 import type { ResolvedOptions } from '../options/resolved-options';
-import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder, textParts } from './canonical';
+import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder } from './canonical';
 
 /**
  * Returns the parts of the body that take part in the cache key:
@@ -65,14 +65,17 @@ function valueOf({ bytes, coding }: Extract<Received, { kind: 'bytes' }>, mediaT
 
 const typeParts = ({ type, parameters }: MediaType): string[] => [type, ...Object.entries(parameters).sort().flat()];
 
-/** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
+/** Bytes, or characters, of what takes part as it is: to hash it first takes 2 to 5 µs. */
 const SHORT = 4_096;
 
-async function bytesParts(bytes: BodyBytes, mediaType: MediaType): Promise<readonly string[]> {
-  return bytes.size <= SHORT
+/** Returns a text that takes part, or its hash: as UTF-16, since UTF-8 has one character for all halves of pairs. */
+const textParts = (text: string): readonly [kind: string, text: string] =>
+  text.length <= SHORT ? ['text', text] : ['digest', createHash('sha256').update(text, 'utf16le').digest('hex')];
+
+const bytesParts = async (bytes: BodyBytes, mediaType: MediaType): Promise<readonly string[]> =>
+  bytes.size <= SHORT
     ? [...typeParts(mediaType), 'content', (await bytes.all()).toString('latin1')]
     : [...typeParts(mediaType), 'digest', await digestOf(bytes.pieces())];
-}
 
 /** Returns the hash of bytes, in hexadecimal. */
 async function digestOf(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<string> {
@@ -115,9 +118,7 @@ async function hashOfForm(bytes: BodyBytes, req: IncomingMessage, withContents: 
       defCharset: 'latin1',
       defParamCharset: 'latin1',
       limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
-      takePart: bytes => {
-        holding.take(bytes, 'memory');
-      },
+      takePart: bytes => holding.take(bytes, 'memory'),
     });
     // A handler can tell a file from a field.
     const pairs = form.fields.map(([name, value, , file = '']) => [name, `${file}=${value}`] as const);
@@ -144,22 +145,16 @@ const measuring = (withContents: boolean): StorageEngine => ({
       size += chunk.length;
       if (withContents) hash.update(chunk);
     });
-    stream.on('end', () => {
-      const measured: Partial<File> = { size, ...(withContents && { digest: hash.digest('hex') }) };
-      done(null, measured);
-    });
+    stream.on('end', () => done(null, { size, ...(withContents && { digest: hash.digest('hex') }) }));
   },
-  _removeFile(_req, _file, done) {
-    done(null);
-  },
+  _removeFile: (_req, _file, done) => done(null),
 });
 
-function fileParts(files: readonly File[]): string[] {
-  const measured = files.map(({ fieldname, originalname, size, digest }) => {
-    return [fieldname, originalname, digest === undefined ? String(size) : `${size} ${digest}`] as const;
-  });
-  return inNameOrder(measured).flat();
-}
+const fileParts = (files: readonly File[]): string[] => inNameOrder(files.map(partsOf)).flat();
+
+const partsOf = ({ fieldname, originalname, size, digest }: File): readonly [string, string, string] => {
+  return [fieldname, originalname, digest === undefined ? String(size) : `${size} ${digest}`];
+};
 
 const hashOf = (fields: readonly string[], files: readonly string[]): string =>
   objectHash({ fields, files }, { algorithm: 'sha256' });

@@ -56,8 +56,15 @@ export function identifyCaller(
     let change = callerChange(known, () => scopeOf(byDefault()));
     // A connection that has closed has no address and no certificate any more: then only the default can tell.
     if (known !== undefined && req.socket.destroyed) change &&= callerChange(first, byDefault);
-    if (change !== undefined) warnOfNewCaller(change);
-    return change !== undefined;
+    if (change === undefined) return false;
+    warnOnce(
+      'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
+      `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
+        '409. Mount idempotency() after sessions, authentication and what loads the user (a NestJS guard is too ' +
+        'late: authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell ' +
+        'them apart.',
+    );
+    return true;
   };
   return { scope: known, hasAppeared };
 }
@@ -70,17 +77,6 @@ function callerChange(before: string | undefined, read: () => string | undefined
   } catch (error) {
     return `has a caller that cannot be read (${String(error)})`;
   }
-}
-
-/** Warns of a caller that has appeared while the handler ran. */
-function warnOfNewCaller(change: string): void {
-  warnOnce(
-    'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
-    `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
-      '409. Mount idempotency() after sessions, authentication and what loads the user (a NestJS guard is too late: ' +
-      'authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell them ' +
-      'apart.',
-  );
 }
 
 /** Matches headers in which gateways name the caller: of AWS, Azure, Cloudflare, Google, Kong, oauth2-proxy, others. */
@@ -103,7 +99,8 @@ function warnOfAnonymous({ headers }: IncomingMessage): void {
 /** Checks the answer of `scope`. @throws TypeError for anything but text or undefined. */
 function scopeText(own: unknown): string | undefined {
   if (own === undefined || typeof own === 'string') return own;
-  if (own instanceof Unreadable) throw own.error;
+  // A default that cannot be read throws its error.
+  String(own);
   ignoreRejection(own);
   throw new TypeError(
     `idempotency: scope must return text or undefined, not ${describe(own)}. Write an id as text, for example ` +
@@ -112,24 +109,17 @@ function scopeText(own: unknown): string | undefined {
 }
 
 /**
- * Takes the place of a default scope that cannot be read. An application may not use it, so an error is thrown only
- * when it is used as text: if it were undefined, a scope like `${caller}/${tenant}` would be the same for all callers.
+ * Returns what `make` does. What takes the place of a default scope that cannot be read throws when it is used as text:
+ * an application may not use it; if it were undefined, a scope like `${caller}/${tenant}` would be the same for all.
  */
-class Unreadable {
-  constructor(readonly error: unknown) {}
-
-  readonly toJSON = (): never => {
-    throw this.error;
-  };
-
-  readonly [Symbol.toPrimitive] = this.toJSON;
-}
-
 function orUnreadable(make: () => string | undefined): string | undefined {
   try {
     return make();
   } catch (error) {
-    return new Unreadable(error) as unknown as string;
+    const fail = (): never => {
+      throw error;
+    };
+    return { toString: fail, toJSON: fail } as unknown as string;
   }
 }
 
