@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_030, 42, ['idempotency']],
+  idempotency: [4_035, 42, ['idempotency']],
   body: [805, 9, ['body']],
   binding: [4_230, 40, ['binding']],
   openapi: [985, 11, ['openapi']],

@@ -100,7 +100,7 @@ function warnOfAnonymous({ headers }: IncomingMessage): void {
 function scopeText(own: unknown): string | undefined {
   if (own === undefined || typeof own === 'string') return own;
   // A default that cannot be read throws its error.
-  String(own);
+  (Object(own) as { toJSON?: () => unknown }).toJSON?.();
   ignoreRejection(own);
   throw new TypeError(
     `idempotency: scope must return text or undefined, not ${describe(own)}. Write an id as text, for example ` +

@@ -170,7 +170,11 @@ describe('scope', () => {
   it.each<[string, () => unknown, string]>([
     ['an ObjectId', () => new HexId('0a'), 'an instance of HexId'],
     // Jest fails a test during which a rejection is left unhandled.
-    ['a promise that is rejected', () => Promise.reject(new Error('The database is down')), 'a promise: await it first'],
+    [
+      'a promise that is rejected',
+      () => Promise.reject(new Error('The database is down')),
+      'a promise: await it first',
+    ],
     ['a bigint', () => 1n, '1'],
     ['an array', () => ['a'], 'an array of "a"'],
   ])('that returns %s is an error, and nothing runs', async (_what, scope, called) => {
