@@ -19,26 +19,13 @@ export type { RequestIdempotency } from './idempotency/run/request-idempotency';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export type { RunFacts, RunPage, RunQuery, RunRecord } from './idempotency/leases/runs';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
-export {
-  fromDrizzle,
-  fromKnex,
-  fromKysely,
-  fromPg,
-  fromPostgresJs,
-  fromPrisma,
-  fromTypeOrm,
-  type TransactionAdapter,
-} from './idempotency/stores/transactions';
+export { fromDrizzle, fromKnex, fromKysely, fromPg } from './idempotency/stores/transactions';
+export { fromPostgresJs, fromPrisma, fromTypeOrm, type TransactionAdapter } from './idempotency/stores/transactions';
 export type { Store } from './idempotency/stores/store';
 export { sqliteStore, type SqliteStore } from './idempotency/stores/sqlite/store';
 export type { SqliteDatabase } from './idempotency/stores/sqlite/database';
-export {
-  postgresLeases,
-  postgresStore,
-  type PostgresPool,
-  type PostgresStore,
-  type PostgresStoreOptions,
-} from './idempotency/stores/postgres/store';
+export { postgresLeases, postgresStore } from './idempotency/stores/postgres/store';
+export type { PostgresPool, PostgresStore, PostgresStoreOptions } from './idempotency/stores/postgres/store';
 export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis/leases';
 export type { RedisClient } from './idempotency/stores/redis/client';
 
@@ -51,20 +38,10 @@ export type { Binder, BinderContext, Modifier } from './binding/input/binder-con
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
 export type { BindingOptions } from './binding/options';
 export { RequestBinder } from './binding/bind-request';
-export {
-  generatedContexts,
-  serializerContext,
-  type RegisterContexts,
-  type SerializerContext,
-} from './binding/responses/json';
-export type {
-  GeneratedContexts,
-  NamingPolicy,
-  NamingPolicyName,
-  ResponseTypes,
-  SerializerOptions,
-  SerializerTypes,
-} from './binding/types/serializer-options';
+export { generatedContexts, serializerContext } from './binding/responses/json';
+export type { RegisterContexts, SerializerContext } from './binding/responses/json';
+export type { GeneratedContexts, NamingPolicy, NamingPolicyName } from './binding/types/serializer-options';
+export type { ResponseTypes, SerializerOptions, SerializerTypes } from './binding/types/serializer-options';
 export { omit, oneOf, partial, pick, type OneOf } from './binding/declaration/shapes';
 export type { Fail } from './binding/types/class-check';
 export { valueParserFor, type JsonConverter, type ValueParser } from './binding/types/value-parser';

@@ -27,26 +27,22 @@ export function answerWith(
   next: Next,
   { onProblem, problemTypeBase }: Answering = {},
 ): void {
+  const passOn = (reason: unknown): void => next(reasonOf(reason));
   if (Problem.is(error) && problemTypeBase !== undefined) error.typeBase = problemTypeBase;
   try {
     // A response that has begun cannot be replaced; Express's error handler closes the connection.
-    if (!Problem.is(error) || res.headersSent) next(reasonOf(error));
+    if (!Problem.is(error) || res.headersSent) passOn(error);
     else if (onProblem) {
-      Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch((thrown: unknown) => {
-        next(reasonOf(thrown));
-      });
+      Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch(passOn);
     } else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
   } catch (thrown) {
-    next(reasonOf(thrown));
+    passOn(thrown);
   }
 }
 
 /** Returns an error. To Express, `next(undefined)` and `next(false)` mean "no error": it would run the handler. */
-function reasonOf(error: unknown): unknown {
-  return (
-    error || new Error(`bindonce: a request was refused because code threw ${inspect(error)}. Throw an Error instead.`)
-  );
-}
+const reasonOf = (error: unknown): unknown =>
+  error || new Error(`bindonce: a request was refused because code threw ${inspect(error)}. Throw an Error instead.`);
 
 /**
  * Headers that describe the content of the response that has failed, which is not sent; with a Trailer, node refuses to

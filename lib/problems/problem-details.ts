@@ -25,12 +25,7 @@ export function problemDetails(...nothing: never[]) {
     if (Problem.is(error) && error.isAnswered) return;
     if (res.headersSent) next(error);
     else if (Problem.is(error)) answerWith(error, req, res, next);
-    else {
-      const { body, headers, isExposed } = answerOf(error);
-      if (!isExposed) print(error, req);
-      const problem = { ...body, instance: pathOf(req) };
-      sendProblem(problem, headers, req, res);
-    }
+    else answerOther(error, req, res);
   };
 }
 
@@ -48,30 +43,34 @@ const READ_APART =
 
 const PRIMITIVE: readonly string[] = ['string', 'number', 'boolean'];
 
-function answerOf(error: unknown) {
+/** Answers an error that is no problem. One that is not exposed is printed, as Express's final handler does. */
+function answerOther(error: unknown, req: IncomingMessage, res: ServerResponse): void {
   const facts = Object(error) as Facts;
-  const { expose, headers, type, title } = facts;
   const status = [facts.status, facts.statusCode].find(isErrorStatus);
-  const isExposed = status !== undefined && (typeof expose === 'boolean' ? expose : status < 500);
-  const phrase = STATUS_CODES[status ?? 500] ?? 'Error';
-  const body = { type: 'about:blank', title: phrase, status: status ?? 500 };
+  const isExposed = status !== undefined && (typeof facts.expose === 'boolean' ? facts.expose : status < 500);
+  const { app } = req as { readonly app?: { get(setting: string): unknown } };
+  if (!isExposed && app?.get('env') !== 'test') console.error((facts as Partial<Error>).stack ?? String(error));
+  const body = {
+    ...{ type: 'about:blank', title: STATUS_CODES[status ?? 500] ?? 'Error', status: status ?? 500 },
+    ...(isExposed && exposedOf(facts)),
+    instance: pathOf(req),
+  };
+  sendProblem(body, (status === undefined ? {} : Object(facts.headers)) as Record<string, string>, req, res);
+}
+
+/** Returns what an error says of itself. */
+function exposedOf(facts: Facts): object {
+  const { expose, type, title } = facts;
   // Without `expose`, the objects of an error may be those of a request to another service, with its credentials.
   const members = Object.entries(facts).filter(
     ([name, value]) => !READ_APART.test(name) && (expose === true || PRIMITIVE.includes(typeof value)),
   );
   return {
-    isExposed,
-    headers: (status === undefined ? {} : Object(headers)) as Record<string, string>,
-    body: !isExposed
-      ? body
-      : {
-          ...Object.fromEntries(members),
-          // The types of body-parser are no URIs.
-          type: typeof type === 'string' && URL.canParse(type) ? type : body.type,
-          title: typeof title === 'string' ? title : phrase,
-          status,
-          detail: detailOf(facts),
-        },
+    ...Object.fromEntries(members),
+    // The types of body-parser are no URIs.
+    ...(typeof type === 'string' && URL.canParse(type) && { type }),
+    ...(typeof title === 'string' && { title }),
+    detail: detailOf(facts),
   };
 }
 
@@ -81,10 +80,4 @@ function detailOf({ type, message }: Facts): string | undefined {
   if (type !== 'entity.parse.failed') return message;
   const [position = ''] = / at position \d+(?: \(line \d+ column \d+\))?/.exec(message) ?? [];
   return `The body could not be parsed${position}.`;
-}
-
-/** Prints an error as Express's final handler does, which an answered error does not reach. */
-function print(error: unknown, req: IncomingMessage): void {
-  const { app } = req as { readonly app?: { get(setting: string): unknown } };
-  if (app?.get('env') !== 'test') console.error((Object(error) as Partial<Error>).stack ?? String(error));
 }
