@@ -106,7 +106,7 @@ export const either = (...rules: readonly Rule[]): Rule => ({
 export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object' || value === null) return String(value);
+  if (!isObject(value)) return String(value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${firstOf(value)}`;
   if (isThenable(value)) return 'a promise: await it first';
   if (!isPlain(value)) return `an instance of ${value.constructor.name || 'a class'}`;
@@ -117,9 +117,7 @@ export function describe(value: unknown): string {
 const FEW = 3;
 
 function firstOf(items: readonly unknown[]): string {
-  const first = items
-    .slice(0, FEW)
-    .map(item => (typeof item === 'object' && item !== null ? 'an object' : describe(item)));
+  const first = items.slice(0, FEW).map(item => (isObject(item) ? 'an object' : describe(item)));
   return first.join(', ') + (items.length > FEW ? ' and others' : '');
 }
 

@@ -75,9 +75,8 @@ function refusePromise(value: unknown, what: string): void {
   throw new TypeError(`bindRequest: ${what}. Resolve the caller in an earlier middleware.`);
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Returns the `permissions` claim (a list or one text), else `scope`: a list, or text that is split at spaces (RFC

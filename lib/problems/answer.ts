@@ -34,7 +34,7 @@ export function answerWith(
     if (!Problem.is(error) || res.headersSent) passOn(error);
     else if (onProblem) {
       Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch(passOn);
-    } else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
+    } else sendProblem(error.toBody(pathOf(req)), error.headers, res);
   } catch (thrown) {
     passOn(thrown);
   }
@@ -53,12 +53,7 @@ const OF_OTHER_CONTENT =
   /^(?:content-(?:digest|disposition|encoding|location|range)|repr-digest|trailer|transfer-encoding)$/;
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
-export function sendProblem(
-  body: { readonly status: number },
-  headers: Readonly<Record<string, string>>,
-  req: IncomingMessage,
-  res: ServerResponse,
-): void {
+export function sendProblem(body: { readonly status: number }, headers: Problem['headers'], res: ServerResponse): void {
   const text = JSON.stringify(body);
   // First: an error of a client of another service may have the headers of that response.
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
@@ -69,8 +64,8 @@ export function sendProblem(
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.statusCode = body.status;
   // Without a reason phrase, node sends the one of the status. HTTP/2 has none.
-  if (req.httpVersionMajor < 2) res.statusMessage = '';
-  res.end(req.method === 'HEAD' ? undefined : text);
+  if (res.req.httpVersionMajor < 2) res.statusMessage = '';
+  res.end(res.req.method === 'HEAD' ? undefined : text);
 }
 
 /** Returns the path alone: a query can contain values that must not appear in a response or a log. */
@@ -90,15 +85,9 @@ export const REFUSED = Symbol.for('bindonce.refused');
  * stays usable. Not for an error that a handler throws: that is its response. (When an earlier middleware throws at the
  * end of a response, `idempotency()` calls this, too. The run is over then, and its listener has no effect.)
  */
-export function refuse(
-  error: unknown,
-  req: IncomingMessage,
-  res: ServerResponse,
-  next: Next,
-  answering?: Answering,
-): void {
+export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, how?: Answering): void {
   tellListener(req, error);
-  answerWith(error, req, res, next, answering);
+  answerWith(error, req, res, next, how);
 }
 
 /** Ends a request whose client disconnected before its handler ran. It is not answered; a retry is a first request. */

@@ -33,9 +33,7 @@ export function problemDetails(...nothing: never[]) {
 const isRequest = (value: unknown): boolean => typeof value === 'object' && value !== null && 'httpVersion' in value;
 
 /** What errors have by the conventions of http-errors and body-parser; anything may be anything. */
-type Facts = Readonly<
-  Partial<Record<'status' | 'statusCode' | 'expose' | 'headers' | 'type' | 'title' | 'message', unknown>>
->;
+type Facts = Readonly<Record<string, unknown>>;
 
 /** Names that are no members of the problem: they are read apart, or, as the `body` of body-parser, never sent. */
 const READ_APART =
@@ -46,38 +44,35 @@ const PRIMITIVE: readonly string[] = ['string', 'number', 'boolean'];
 /** Answers an error that is no problem. One that is not exposed is printed, as Express's final handler does. */
 function answerOther(error: unknown, req: IncomingMessage, res: ServerResponse): void {
   const facts = Object(error) as Facts;
-  const status = [facts.status, facts.statusCode].find(isErrorStatus);
-  const isExposed = status !== undefined && (typeof facts.expose === 'boolean' ? facts.expose : status < 500);
+  const { expose, headers, stack } = facts;
+  const status = [facts['status'], facts['statusCode']].find(isErrorStatus);
+  const isExposed = status !== undefined && (typeof expose === 'boolean' ? expose : status < 500);
   const { app } = req as { readonly app?: { get(setting: string): unknown } };
-  if (!isExposed && app?.get('env') !== 'test') console.error((facts as Partial<Error>).stack ?? String(error));
+  if (!isExposed && app?.get('env') !== 'test') console.error(stack ?? String(error));
   const body = {
     ...{ type: 'about:blank', title: STATUS_CODES[status ?? 500] ?? 'Error', status: status ?? 500 },
     ...(isExposed && exposedOf(facts)),
     instance: pathOf(req),
   };
-  sendProblem(body, (status === undefined ? {} : Object(facts.headers)) as Record<string, string>, req, res);
+  sendProblem(body, (status === undefined ? {} : Object(headers)) as Problem['headers'], res);
 }
 
 /** Returns what an error says of itself. */
 function exposedOf(facts: Facts): object {
-  const { expose, type, title } = facts;
+  const { expose, type, title, message } = facts;
   // Without `expose`, the objects of an error may be those of a request to another service, with its credentials.
   const members = Object.entries(facts).filter(
     ([name, value]) => !READ_APART.test(name) && (expose === true || PRIMITIVE.includes(typeof value)),
   );
+  // The rest of what a body parser says repeats part of the body.
+  const [position = ''] =
+    / at position \d+(?: \(line \d+ column \d+\))?/.exec(typeof message === 'string' ? message : '') ?? [];
+  const detail = type === 'entity.parse.failed' ? `The body could not be parsed${position}.` : message;
   return {
     ...Object.fromEntries(members),
     // The types of body-parser are no URIs.
     ...(typeof type === 'string' && URL.canParse(type) && { type }),
     ...(typeof title === 'string' && { title }),
-    detail: detailOf(facts),
+    ...(typeof message === 'string' && { detail }),
   };
-}
-
-/** Returns the message, or only the position from a body parser's: the rest of that repeats part of the body. */
-function detailOf({ type, message }: Facts): string | undefined {
-  if (typeof message !== 'string') return undefined;
-  if (type !== 'entity.parse.failed') return message;
-  const [position = ''] = / at position \d+(?: \(line \d+ column \d+\))?/.exec(message) ?? [];
-  return `The body could not be parsed${position}.`;
 }
