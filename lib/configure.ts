@@ -18,6 +18,8 @@ const absoluteUri: Rule = {
   accepts: value => typeof value === 'string' && URL.canParse(`${value}code`),
 };
 
+const rules = { idempotency: object, binding: object, onProblem: fn, problemTypeBase: absoluteUri };
+
 /** Defaults for a whole application. */
 export interface Configuration {
   /** Default options of `idempotency()`. */
@@ -46,8 +48,6 @@ export interface Configured extends ValueReaders {
    * defaults.
    */
   readonly serializerContext: typeof serializerContext;
-  /** Removes a stored response of middlewares with these defaults: {@link IdempotencyMiddleware.purge}. */
-  readonly purge: IdempotencyMiddleware['purge'];
 }
 
 /**
@@ -56,27 +56,19 @@ export interface Configured extends ValueReaders {
  * @throws TypeError for an unknown option or an invalid value. Options are checked at once, not on first use.
  */
 export function configure(configuration: Configuration = {}): Configured {
-  checkOptions('configure', configuration, {
-    idempotency: object,
-    binding: object,
-    onProblem: fn,
-    problemTypeBase: absoluteUri,
-  });
-  const { onProblem, problemTypeBase } = configuration;
-  const answering: Answering = { onProblem, problemTypeBase };
-  const resolved = resolveBindingOptions(configuration.binding ?? {});
-  const binding = mergeBinding({}, configuration.binding ?? {});
+  checkOptions('configure', configuration, rules);
+  const { idempotency: guarding = {}, binding: bound = {}, ...answering } = configuration;
+  const resolved = resolveBindingOptions(bound);
+  const binding = mergeBinding({}, bound);
   // Both middlewares take the caller from the same function.
   const { claims: callers } = binding;
-  checkIdempotency(configuration.idempotency ?? {});
-  checkKeyType(configuration.idempotency ?? {});
-  const idempotency = snapshotOf(configuration.idempotency ?? {});
-  let withDefaultsOnly: IdempotencyMiddleware | undefined;
+  checkIdempotency(guarding);
+  checkKeyType(guarding);
+  const idempotency = snapshotOf(guarding);
   return {
     idempotency: (options = {}) => guard(mergeIdempotency(idempotency, options), answering, callers),
     bind: makeBind(binding),
     serializerContext: types => makeSerializerContext(types, binding, resolved),
-    purge: async cacheKey => (withDefaultsOnly ??= makeIdempotency(idempotency, answering, callers)).purge(cacheKey),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(resolved, answering),
   };
@@ -100,9 +92,7 @@ function guard(options: IdempotencyOptions, answering?: Answering, callers?: Cal
 /** Checks the type of the key here, because idempotency/ does not know what a type is. @throws TypeError */
 function checkKeyType({ swaggerHeaderType: type }: IdempotencyOptions): void {
   if (type === undefined) return;
-  namingErrors('idempotency: swaggerHeaderType', () => {
-    assertType(type);
-  });
+  namingErrors('idempotency: swaggerHeaderType', () => assertType(type));
 }
 
 /**

@@ -11,25 +11,16 @@ export type { OperationOptions, SecurityRequirement } from './binding/options';
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { KeyRecord, Keys, KeysQuery } from './idempotency/operate/keys';
 export { operate, type OperateOptions } from './idempotency/operate/operate';
-export type { TelemetryMeter } from './idempotency/options/telemetry';
 export type { IdempotencyOptions } from './idempotency/options/options';
-export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/options/events';
+export type { IdempotencyEvent, IdempotencyEventKind, TelemetryMeter } from './idempotency/options/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
 export type { RequestIdempotency } from './idempotency/run/request-idempotency';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export type { RunFacts, RunPage, RunQuery, RunRecord } from './idempotency/leases/runs';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
-export {
-  fromDrizzle,
-  fromKnex,
-  fromKysely,
-  fromPg,
-  fromPostgresJs,
-  fromPrisma,
-  fromTypeOrm,
-  type TransactionAdapter,
-} from './idempotency/stores/transactions';
+export { fromDrizzle, fromKnex, fromKysely, fromPg } from './idempotency/stores/transactions';
+export { fromPostgresJs, fromPrisma, fromTypeOrm, type TransactionAdapter } from './idempotency/stores/transactions';
 export type { Store } from './idempotency/stores/store';
 export { sqliteStore, type SqliteDatabase, type SqliteStore } from './idempotency/stores/sqlite/store';
 export {
@@ -51,20 +42,10 @@ export type { Binder, BinderContext, Modifier } from './binding/input/binder-con
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
 export type { BindingOptions } from './binding/options';
 export { RequestBinder } from './binding/bind-request';
-export {
-  generatedContexts,
-  serializerContext,
-  type RegisterContexts,
-  type SerializerContext,
-} from './binding/responses/json';
-export type {
-  GeneratedContexts,
-  NamingPolicy,
-  NamingPolicyName,
-  ResponseTypes,
-  SerializerOptions,
-  SerializerTypes,
-} from './binding/types/serializer-options';
+export { generatedContexts, serializerContext } from './binding/responses/json';
+export type { RegisterContexts, SerializerContext } from './binding/responses/json';
+export type { GeneratedContexts, NamingPolicy, NamingPolicyName } from './binding/types/serializer-options';
+export type { ResponseTypes, SerializerOptions, SerializerTypes } from './binding/types/serializer-options';
 export { omit, oneOf, partial, pick, type OneOf } from './binding/declaration/shapes';
 export type { Fail } from './binding/types/class-check';
 export { valueParserFor, type JsonConverter, type ValueParser } from './binding/types/value-parser';

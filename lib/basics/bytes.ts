@@ -4,13 +4,9 @@ import { types } from 'node:util';
 /** Returns bytes as a Buffer that shares their memory; undefined for a value that is not bytes. */
 export function bytesIn(value: unknown): Buffer | undefined {
   if (Buffer.isBuffer(value)) return value;
-  if (ArrayBuffer.isView(value)) return bytesOfView(value);
+  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   return types.isAnyArrayBuffer(value) ? Buffer.from(value) : undefined;
 }
-
-/** Returns the bytes of a view of memory as a Buffer that shares it. */
-export const bytesOfView = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength);
 
 /**
  * Returns the SHA-256 hash of a text in UTF-8, in hexadecimal. Since 20.12, node has one call for it, which takes half

@@ -16,18 +16,12 @@ export class Descriptions<D> {
     return Object.defineProperty(middleware, this.key, { value: description });
   }
 
-  /** Returns the description of a middleware; undefined for any other function. */
+  /** Returns the description of a middleware; undefined for anything else. */
   of(middleware: unknown): D | undefined {
-    return typeof middleware === 'function'
-      ? (middleware as unknown as Record<symbol, D | undefined>)[this.key]
-      : undefined;
+    return (Object(middleware) as Record<symbol, D | undefined>)[this.key];
   }
 }
 
 /** Returns true for a middleware that has a description of any kind: for those of bindonce. */
-export function isDescribed(middleware: unknown): boolean {
-  return (
-    typeof middleware === 'function' &&
-    Object.getOwnPropertySymbols(middleware).some(symbol => Symbol.keyFor(symbol)?.startsWith(PREFIX))
-  );
-}
+export const isDescribed = (middleware: unknown): boolean =>
+  Object.getOwnPropertySymbols(Object(middleware)).some(symbol => Symbol.keyFor(symbol)?.startsWith(PREFIX));

@@ -35,9 +35,11 @@ export function checkOptions(
   }
 }
 
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 /** Recognizes the arguments that Express passes to a function that was mounted without being called. */
 const isRequestOrResponse = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && ('httpVersion' in value || 'headersSent' in value);
+  isObject(value) && ('httpVersion' in value || 'headersSent' in value);
 
 /** Returns true for a class that is declared with `class`: unlike a function, it cannot be called without `new`. */
 export const isClass = (value: unknown): boolean =>
@@ -47,14 +49,12 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
-/** The characters of a header name (RFC 9110, section 5.6.2). */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** The characters of a header name (RFC 9110, section 5.6.2). Node loses a header of the name `__proto__`. */
+const TOKEN = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Z-]+$/i;
 const isHeaderName = (value: unknown): boolean => typeof value === 'string' && TOKEN.test(value);
 
 /** Node fires a timer with a longer delay at once (its delays are 32 bits). */
 export const MAX_TIMER = 2_147_483_647;
-
-const TEN_YEARS = 315_360_000_000;
 
 export const anything: Rule = { expects: 'anything', accepts: () => true };
 export const boolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };
@@ -63,55 +63,50 @@ export const fn: Rule = { expects: 'a function', accepts: isFunction };
 export const headerName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };
 
 /** @param what completes the sentence "additionalHeaders must be an array of …". */
-export function arrayOf(what: string, isItem: (value: unknown) => boolean): Rule {
-  return { expects: `an array of ${what}`, accepts: value => Array.isArray(value) && value.every(one => isItem(one)) };
-}
+export const arrayOf = (what: string, isItem: (value: unknown) => boolean): Rule => ({
+  expects: `an array of ${what}`,
+  accepts: value => Array.isArray(value) && value.every(one => isItem(one)),
+});
 
 export const headerNames: Rule = arrayOf('HTTP header names', isHeaderName);
-export const milliseconds: Rule = {
-  expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`,
-  accepts: value => isPositiveInteger(value) && value <= MAX_TIMER,
-};
+
+const upTo = (most: number, note = ''): Rule => ({
+  expects: `a whole number of milliseconds from 1 to ${most}${note}`,
+  accepts: value => isPositiveInteger(value) && value <= most,
+});
+
+export const milliseconds: Rule = upTo(MAX_TIMER);
 /** Where no timer runs for that long: a client, or a contract, may ask for keys that are kept for months. */
-export const longMilliseconds: Rule = {
-  expects: `a whole number of milliseconds from 1 to ${TEN_YEARS} (ten years)`,
-  accepts: value => isPositiveInteger(value) && value <= TEN_YEARS,
-};
+export const longMilliseconds: Rule = upTo(315_360_000_000, ' (ten years)');
 export const positiveInteger: Rule = { expects: 'a whole number above zero', accepts: isPositiveInteger };
 
-export function oneOf(...values: readonly unknown[]): Rule {
-  return { expects: values.map(describe).join(' or '), accepts: value => values.includes(value) };
-}
+export const oneOf = (...values: readonly unknown[]): Rule => ({
+  expects: values.map(describe).join(' or '),
+  accepts: value => values.includes(value),
+});
 
 /**
  * Accepts objects that have these methods.
  * @param expects completes the sentence "leases must be …".
  */
-export function objectWith(expects: string, ...methods: readonly string[]): Rule {
-  return {
-    expects,
-    accepts: value =>
-      typeof value === 'object' &&
-      value !== null &&
-      methods.every(method => isFunction((value as Record<string, unknown>)[method])),
-  };
-}
+export const objectWith = (expects: string, ...methods: readonly string[]): Rule => ({
+  expects,
+  accepts: value => isObject(value) && methods.every(method => isFunction(Reflect.get(value, method))),
+});
 
 export const object: Rule = objectWith('an object');
 
 /** Accepts a value that at least one of the rules accepts. */
-export function either(...rules: readonly Rule[]): Rule {
-  return {
-    expects: rules.map(rule => rule.expects).join(', or '),
-    accepts: value => rules.some(rule => rule.accepts(value)),
-  };
-}
+export const either = (...rules: readonly Rule[]): Rule => ({
+  expects: rules.map(rule => rule.expects).join(', or '),
+  accepts: value => rules.some(rule => rule.accepts(value)),
+});
 
 /** Describes a value for a message: briefly, and of an object at most a few names. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object' || value === null) return String(value);
+  if (!isObject(value)) return String(value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${firstOf(value)}`;
   if (isThenable(value)) return 'a promise: await it first';
   if (!isPlain(value)) return `an instance of ${value.constructor.name || 'a class'}`;
@@ -122,9 +117,7 @@ export function describe(value: unknown): string {
 const FEW = 3;
 
 function firstOf(items: readonly unknown[]): string {
-  const first = items
-    .slice(0, FEW)
-    .map(item => (typeof item === 'object' && item !== null ? 'an object' : describe(item)));
+  const first = items.slice(0, FEW).map(item => (isObject(item) ? 'an object' : describe(item)));
   return first.join(', ') + (items.length > FEW ? ' and others' : '');
 }
 

@@ -21,12 +21,7 @@ interface Authenticated {
 export function principalOf(req: IncomingMessage): Claims | undefined {
   const { auth: left, user } = req as Authenticated;
   const auth = authOf(req);
-  if (isThenable(auth)) {
-    ignoreRejection(auth);
-    throw new TypeError(
-      'bindRequest: `req.auth` is a promise, or returns one. Resolve the caller in an earlier middleware.',
-    );
-  }
+  refusePromise(auth, '`req.auth` is a promise, or returns one');
   // A function returns an object for a caller that is signed out, too.
   if (isCaller(auth) && (typeof left !== 'function' || hasId(auth))) return auth;
   return isCaller(user) ? user : undefined;
@@ -70,16 +65,18 @@ function payloadOf(auth: unknown): unknown {
  * @throws TypeError for a promise, which would otherwise count as a caller and let everyone in.
  */
 export function asClaims(resolved: unknown): Claims | undefined {
-  if (isThenable(resolved)) {
-    ignoreRejection(resolved);
-    throw new TypeError('bindRequest: `claims` returned a promise. Resolve the caller in an earlier middleware.');
-  }
+  refusePromise(resolved, '`claims` returned a promise');
   return isRecord(resolved) ? resolved : undefined;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function refusePromise(value: unknown, what: string): void {
+  if (!isThenable(value)) return;
+  ignoreRejection(value);
+  throw new TypeError(`bindRequest: ${what}. Resolve the caller in an earlier middleware.`);
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Returns the `permissions` claim (a list or one text), else `scope`: a list, or text that is split at spaces (RFC

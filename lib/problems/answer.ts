@@ -27,26 +27,22 @@ export function answerWith(
   next: Next,
   { onProblem, problemTypeBase }: Answering = {},
 ): void {
+  const passOn = (reason: unknown): void => next(reasonOf(reason));
   if (Problem.is(error) && problemTypeBase !== undefined) error.typeBase = problemTypeBase;
   try {
     // A response that has begun cannot be replaced; Express's error handler closes the connection.
-    if (!Problem.is(error) || res.headersSent) next(reasonOf(error));
+    if (!Problem.is(error) || res.headersSent) passOn(error);
     else if (onProblem) {
-      Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch((thrown: unknown) => {
-        next(reasonOf(thrown));
-      });
-    } else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
+      Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch(passOn);
+    } else sendProblem(error.toBody(pathOf(req)), error.headers, res);
   } catch (thrown) {
-    next(reasonOf(thrown));
+    passOn(thrown);
   }
 }
 
 /** Returns an error. To Express, `next(undefined)` and `next(false)` mean "no error": it would run the handler. */
-function reasonOf(error: unknown): unknown {
-  return (
-    error || new Error(`bindonce: a request was refused because code threw ${inspect(error)}. Throw an Error instead.`)
-  );
-}
+const reasonOf = (error: unknown): unknown =>
+  error || new Error(`bindonce: a request was refused because code threw ${inspect(error)}. Throw an Error instead.`);
 
 /**
  * Headers that describe the content of the response that has failed, which is not sent; with a Trailer, node refuses to
@@ -57,12 +53,7 @@ const OF_OTHER_CONTENT =
   /^(?:content-(?:digest|disposition|encoding|location|range)|repr-digest|trailer|transfer-encoding)$/;
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
-export function sendProblem(
-  body: { readonly status: number },
-  headers: Readonly<Record<string, string>>,
-  req: IncomingMessage,
-  res: ServerResponse,
-): void {
+export function sendProblem(body: { readonly status: number }, headers: Problem['headers'], res: ServerResponse): void {
   const text = JSON.stringify(body);
   // First: an error of a client of another service may have the headers of that response.
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
@@ -73,8 +64,8 @@ export function sendProblem(
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.statusCode = body.status;
   // Without a reason phrase, node sends the one of the status. HTTP/2 has none.
-  if (req.httpVersionMajor < 2) res.statusMessage = '';
-  res.end(req.method === 'HEAD' ? undefined : text);
+  if (res.req.httpVersionMajor < 2) res.statusMessage = '';
+  res.end(res.req.method === 'HEAD' ? undefined : text);
 }
 
 /** Returns the path alone: a query can contain values that must not appear in a response or a log. */
@@ -94,15 +85,9 @@ export const REFUSED = Symbol.for('bindonce.refused');
  * stays usable. Not for an error that a handler throws: that is its response. (When an earlier middleware throws at the
  * end of a response, `idempotency()` calls this, too. The run is over then, and its listener has no effect.)
  */
-export function refuse(
-  error: unknown,
-  req: IncomingMessage,
-  res: ServerResponse,
-  next: Next,
-  answering?: Answering,
-): void {
+export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, how?: Answering): void {
   tellListener(req, error);
-  answerWith(error, req, res, next, answering);
+  answerWith(error, req, res, next, how);
 }
 
 /** Ends a request whose client disconnected before its handler ran. It is not answered; a retry is a first request. */

@@ -25,12 +25,7 @@ export function problemDetails(...nothing: never[]) {
     if (Problem.is(error) && error.isAnswered) return;
     if (res.headersSent) next(error);
     else if (Problem.is(error)) answerWith(error, req, res, next);
-    else {
-      const { body, headers, isExposed } = answerOf(error);
-      if (!isExposed) print(error, req);
-      const problem = { ...body, instance: pathOf(req) };
-      sendProblem(problem, headers, req, res);
-    }
+    else answerOther(error, req, res);
   };
 }
 
@@ -38,9 +33,7 @@ export function problemDetails(...nothing: never[]) {
 const isRequest = (value: unknown): boolean => typeof value === 'object' && value !== null && 'httpVersion' in value;
 
 /** What errors have by the conventions of http-errors and body-parser; anything may be anything. */
-type Facts = Readonly<
-  Partial<Record<'status' | 'statusCode' | 'expose' | 'headers' | 'type' | 'title' | 'message', unknown>>
->;
+type Facts = Readonly<Record<string, unknown>>;
 
 /** Names that are no members of the problem: they are read apart, or, as the `body` of body-parser, never sent. */
 const READ_APART =
@@ -48,43 +41,38 @@ const READ_APART =
 
 const PRIMITIVE: readonly string[] = ['string', 'number', 'boolean'];
 
-function answerOf(error: unknown) {
+/** Answers an error that is no problem. One that is not exposed is printed, as Express's final handler does. */
+function answerOther(error: unknown, req: IncomingMessage, res: ServerResponse): void {
   const facts = Object(error) as Facts;
-  const { expose, headers, type, title } = facts;
-  const status = [facts.status, facts.statusCode].find(isErrorStatus);
+  const { expose, headers, stack } = facts;
+  const status = [facts['status'], facts['statusCode']].find(isErrorStatus);
   const isExposed = status !== undefined && (typeof expose === 'boolean' ? expose : status < 500);
-  const phrase = STATUS_CODES[status ?? 500] ?? 'Error';
-  const body = { type: 'about:blank', title: phrase, status: status ?? 500 };
+  const { app } = req as { readonly app?: { get(setting: string): unknown } };
+  if (!isExposed && app?.get('env') !== 'test') console.error(stack ?? String(error));
+  const body = {
+    ...{ type: 'about:blank', title: STATUS_CODES[status ?? 500] ?? 'Error', status: status ?? 500 },
+    ...(isExposed && exposedOf(facts)),
+    instance: pathOf(req),
+  };
+  sendProblem(body, (status === undefined ? {} : Object(headers)) as Problem['headers'], res);
+}
+
+/** Returns what an error says of itself. */
+function exposedOf(facts: Facts): object {
+  const { expose, type, title, message } = facts;
   // Without `expose`, the objects of an error may be those of a request to another service, with its credentials.
   const members = Object.entries(facts).filter(
     ([name, value]) => !READ_APART.test(name) && (expose === true || PRIMITIVE.includes(typeof value)),
   );
+  // The rest of what a body parser says repeats part of the body.
+  const [position = ''] =
+    / at position \d+(?: \(line \d+ column \d+\))?/.exec(typeof message === 'string' ? message : '') ?? [];
+  const detail = type === 'entity.parse.failed' ? `The body could not be parsed${position}.` : message;
   return {
-    isExposed,
-    headers: (status === undefined ? {} : Object(headers)) as Record<string, string>,
-    body: !isExposed
-      ? body
-      : {
-          ...Object.fromEntries(members),
-          // The types of body-parser are no URIs.
-          type: typeof type === 'string' && URL.canParse(type) ? type : body.type,
-          title: typeof title === 'string' ? title : phrase,
-          status,
-          detail: detailOf(facts),
-        },
+    ...Object.fromEntries(members),
+    // The types of body-parser are no URIs.
+    ...(typeof type === 'string' && URL.canParse(type) && { type }),
+    ...(typeof title === 'string' && { title }),
+    ...(typeof message === 'string' && { detail }),
   };
-}
-
-/** Returns the message, or only the position from a body parser's: the rest of that repeats part of the body. */
-function detailOf({ type, message }: Facts): string | undefined {
-  if (typeof message !== 'string') return undefined;
-  if (type !== 'entity.parse.failed') return message;
-  const [position = ''] = / at position \d+(?: \(line \d+ column \d+\))?/.exec(message) ?? [];
-  return `The body could not be parsed${position}.`;
-}
-
-/** Prints an error as Express's final handler does, which an answered error does not reach. */
-function print(error: unknown, req: IncomingMessage): void {
-  const { app } = req as { readonly app?: { get(setting: string): unknown } };
-  if (app?.get('env') !== 'test') console.error((Object(error) as Partial<Error>).stack ?? String(error));
 }

@@ -64,11 +64,11 @@ function failuresList(): string {
   return rows.join('\n');
 }
 
-/** One item for each member of a union of texts, out of the list in its doc comment. */
+/** One item for each member of a union of texts, and of the types it is made of, out of the list in its doc comment. */
 function unionList(file: string, type: string): string {
   const source = readFileSync(join(root, file), 'utf8');
   const [, comment = '', union = ''] =
-    new RegExp(`/\\*\\*((?:(?!\\*/).)*)\\*/\\s*export type ${type} =([^;]*);`, 's').exec(source) ?? [];
+    new RegExp(`/\\*\\*((?:(?!\\*/).)*)\\*/\\s*export type ${type} =((?:(?!/\\*\\*).)*)`, 's').exec(source) ?? [];
   // An item may have several lines: it ends where the next one begins.
   const items = comment.replace(/\n *\* */g, '\n').matchAll(/^- `([\w-]+)`: ((?:(?!\n- ).)*)/gms);
   const rows = [...items].map(([, member = '', meaning = '']) => ({

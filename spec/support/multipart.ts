@@ -1,4 +1,4 @@
-import type { PartsTaken } from '../../lib/body/form/form';
+import type { PartsTaken } from '../../lib/body/form/parts';
 
 /** Stores all files. */
 export const allFiles: PartsTaken = { takesFile: () => true, takesJson: () => false };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
-import type { PartsTaken } from '../../body/form/form';
+import type { PartsTaken } from '../../body/form/parts';
 import type { ProblemLocation, Source } from '../../problems/problem';
 import { checkJsonNames, checkType, memberOf, type CodecTable, type Member } from '../declaration/codec-table';
 import { isDto, namingErrors } from '../declaration/declarations';

@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Readable, type Writable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../problems/problem';
-import { decodedText, isCoded } from '../content/decode';
-import { isJsonType, mediaTypeOf } from '../content/media-type';
+import { isCoded } from '../content/decode';
+import { mediaTypeOf } from '../content/media-type';
 import type { Pair } from '../content/urlencoded';
+import { FormParts, malformed, type PartsOptions } from './parts';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
 export interface Form {
@@ -12,48 +13,20 @@ export interface Form {
   readonly files: readonly Express.Multer.File[];
 }
 
-/** The parts of a form that are kept, and how they are read. */
-export interface PartsTaken {
-  /** True for the name of a file that is stored; others are dropped. */
-  readonly takesFile: (name: string) => boolean;
-  /** True for the name of a part that is read as a field even if it is sent as a JSON file, as clients send a Blob. */
-  readonly takesJson: (name: string) => boolean;
-}
-
 /** A callback of multer, whose declarations differ between a storage and a filter. */
 type Done<R> = (error?: unknown, result?: R) => void;
 
 /** How a form is read: the storage of its files, and the limits of everything in it. */
-export type FormOptions = Pick<multer.Options, 'preservePath' | 'defParamCharset'> & {
-  /** As in multer; one that is asynchronous may be rejected. */
-  readonly fileFilter?: (request: Request, file: File, decide: Done<boolean>) => unknown;
-  /** The charset of fields that name none. Multer has this option since 2.5; its declarations lack it. */
-  readonly defCharset?: string;
-  readonly storage: multer.StorageEngine;
-  readonly limits: NonNullable<Exclude<multer.Options['limits'], (...given: never[]) => unknown>>;
-  /** Bytes of all fields together: multer bounds each, and their number. */
-  readonly fieldsBytes?: number;
-  readonly parts: PartsTaken;
-  /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
-  readonly take?: (bytes: number) => void;
-  /** Called with the bytes of memory that each field takes, and what is known of each file; like `take`. */
-  readonly takePart?: (bytes: number) => void;
-};
-
-/** What a form is told that exceeds a limit. Multer's own messages do not say how much is allowed. */
-const messages = {
-  fileSize: (most: number, field: string) => `The file${field} is larger than ${most} bytes.`,
-  files: (most: number) => `The form has more than ${most} files.`,
-  fields: (most: number) => `The form has more than ${most} fields.`,
-  fieldSize: (most: number, field: string) => `The field${field} is larger than ${most} bytes.`,
-  fieldNameSize: (most: number) => `A name in the form is longer than ${most} characters.`,
-  parts: (most: number) => `The form has more than ${most} fields and files together.`,
-} satisfies Partial<Record<keyof FormOptions['limits'], unknown>>;
-
-const malformed = (message: string, cause?: unknown): Problem => new Problem('body-malformed', message, { cause });
-
-/** Quotes the name of a part for a message. */
-const quoted = (name: string): string => JSON.stringify(name.slice(0, 80));
+export type FormOptions = PartsOptions &
+  Pick<multer.Options, 'preservePath' | 'defParamCharset'> & {
+    /** As in multer; one that is asynchronous may be rejected. */
+    readonly fileFilter?: (request: Request, file: File, decide: Done<boolean>) => unknown;
+    /** The charset of fields that name none. Multer has this option since 2.5; its declarations lack it. */
+    readonly defCharset?: string;
+    readonly storage: multer.StorageEngine;
+    /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
+    readonly take?: (bytes: number) => void;
+  };
 
 /** Returns the values by name, an array for a repeated one. It has no prototype: `__proto__` is an ordinary name. */
 export function valuesByName({ fields }: Form): Record<string, string | string[]> {
@@ -89,9 +62,6 @@ export async function readForm(
 /** Bytes of a form without a part, beside its boundary: the dashes around that, and a line break before and after. */
 const EMPTY_FORM = 8;
 
-/** Bytes of memory that a part takes beside its texts. */
-const PART_BYTES = 200;
-
 type File = Express.Multer.File;
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
 
@@ -103,11 +73,8 @@ type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
  * a filter or a storage throws there refuses the form.
  */
 class FormReading implements multer.StorageEngine {
-  /** In the order in which they begin. */
-  private readonly fields: Pair[] = [];
-  private fieldsBytes = 0;
+  private readonly parts: FormParts;
   private bytes = 0;
-  private parts = 0;
   private busboy: Writable | undefined;
 
   constructor(
@@ -115,7 +82,9 @@ class FormReading implements multer.StorageEngine {
     private readonly req: Request,
     private readonly options: FormOptions,
     private readonly reject: (error: unknown) => void,
-  ) {}
+  ) {
+    this.parts = new FormParts(options);
+  }
 
   read(chunks: AsyncIterable<Buffer>, resolve: (form: Form) => void): void {
     // Always quoted: busboy does not accept an unquoted boundary with `=`.
@@ -138,9 +107,9 @@ class FormReading implements multer.StorageEngine {
     multer(options).any()(request, undefined as never, (error?: unknown) => {
       // Only of a file that came whole before an asynchronous filter has taken it: `_handleFile` refuses others.
       const isTooLarge = error instanceof multer.MulterError;
-      const reason = this.unreadable() ?? (isTooLarge ? this.overLimit('fileSize', error.field) : error);
+      const reason = this.unreadable() ?? (isTooLarge ? this.parts.overLimit('fileSize', error.field) : error);
       if (reason) this.refuse(reason);
-      else resolve({ fields: this.fields, files: request.files.filter(file => !this.isField(file)) });
+      else resolve({ fields: this.parts.fields, files: request.files.filter(file => !this.parts.isField(file)) });
     });
   }
 
@@ -148,7 +117,7 @@ class FormReading implements multer.StorageEngine {
     // Multer leaves a form alone if it cannot read the content type: one with a tab in its boundary, say.
     if (!this.busboy) return malformed('The multipart form has a boundary with characters that are not allowed.');
     // Busboy skips a part if blanks follow its boundary, or it has no name: a handler would run with nothing.
-    if (this.parts > 0 || this.bytes <= this.boundary.length + EMPTY_FORM) return undefined;
+    if (this.parts.begun > 0 || this.bytes <= this.boundary.length + EMPTY_FORM) return undefined;
     return malformed(
       'The multipart form has content, and no part that can be read. Send a line break behind each boundary, ' +
         'and Content-Disposition: form-data; name="…" with each part.',
@@ -182,14 +151,16 @@ class FormReading implements multer.StorageEngine {
     });
     for (const limit of ['parts', 'files', 'fields'] as const)
       busboy.prependListener(`${limit}Limit`, () => {
-        throw this.overLimit(limit);
+        throw this.parts.overLimit(limit);
       });
     // Multer's own listener would nest the fields, and for `x[4294967294]` and `x[b]` walk over four billion holes.
-    busboy.removeAllListeners('field').on('field', (...field: Parameters<FormReading['takeField']>) => {
-      this.takeField(...field);
+    busboy.removeAllListeners('field').on('field', (...field: Parameters<FormParts['takeField']>) => {
+      this.parts.takeField(...field);
     });
-    busboy.prependListener('file', (...file: Parameters<FormReading['beginFile']>) => {
-      this.beginFile(...file);
+    busboy.prependListener('file', (...file: Parameters<FormParts['beginFile']>) => {
+      // A storage may destroy a file that it cannot store, and this refusal destroys the file that is read.
+      file[1].on('error', this.refuse);
+      this.parts.beginFile(...file);
     });
   }
 
@@ -219,106 +190,29 @@ class FormReading implements multer.StorageEngine {
     busboy.end();
   }
 
-  /**
-   * Makes the 413 problem of a form that exceeds a limit of multer.
-   * @param field the name of the part that exceeds it.
-   */
-  private overLimit(name: keyof typeof messages, field?: string): Problem {
-    const most = this.options.limits[name] ?? Infinity;
-    return new Problem('body-too-large', messages[name](most, field === undefined ? '' : ` ${quoted(field)}`));
-  }
-
-  /** Takes the name of a part, undefined if it has none, and memory for what else is known of it. */
-  private begin(name: string | undefined, ...others: readonly string[]): string {
-    const { limits, takePart } = this.options;
-    this.parts++;
-    if (name === undefined) throw malformed('The multipart form is malformed: Field name missing.');
-    if (name.length > (limits.fieldNameSize ?? Infinity)) throw this.overLimit('fieldNameSize');
-    takePart?.(Buffer.byteLength([name, ...others].join('')) + PART_BYTES);
-    // The escapes of browsers (HTML Standard, 4.10.22.8), which multer undoes for files.
-    return name.replace(/%0A|%0D|%22/gi, decodeURIComponent);
-  }
-
-  private takeField(sent?: string, value?: string, info?: { valueTruncated: boolean; mimeType: string }): void {
-    const name = this.begin(sent, value ?? '');
-    if (info?.valueTruncated) throw this.overLimit('fieldSize', name);
-    if (value === undefined)
-      throw malformed(`The form field ${quoted(name)} is in a charset that is not supported; send UTF-8.`);
-    this.count(Buffer.byteLength(name + value));
-    this.fields.push(isJsonType(info?.mimeType.toLowerCase() ?? '') ? [name, value, 'json'] : [name, value]);
-  }
-
-  /** Counts the bytes of all fields together. */
-  private count(bytes: number): void {
-    const { fieldsBytes = Infinity } = this.options;
-    this.fieldsBytes += bytes;
-    if (this.fieldsBytes > fieldsBytes)
-      throw new Problem('body-too-large', `The fields of the form are together larger than ${fieldsBytes} bytes.`);
-  }
-
-  private beginFile(sent: string | undefined, stream: Readable, info: { filename?: string; mimeType: string }): void {
-    const { filename = '', mimeType } = info;
-    // A storage may destroy a file that it cannot store, and this refusal destroys the file that is read.
-    stream.on('error', this.refuse);
-    const name = this.begin(sent, filename, mimeType);
-    if (filename !== '' || !this.options.parts.takesFile(name)) return;
-    // Busboy takes content without a file name for a file if its type is `application/octet-stream`, and multer drops
-    // it, so that a handler would run without what the client has sent.
-    stream.once('data', () => {
-      this.refuse(
-        malformed(
-          `In the multipart form, the part ${quoted(name)} has content and no file name. With a file, send ` +
-            'filename="…"; send text without the type application/octet-stream.',
-        ),
-      );
-    });
-  }
-
-  private isField({ fieldname, mimetype }: File): boolean {
-    return isJsonType(mimetype.toLowerCase()) && this.options.parts.takesJson(fieldname);
-  }
-
   /** Decides whether multer stores a file. The size of one that is dropped is not limited. */
   private readonly filter = (_request: Request, file: File, decide: Done<boolean>): void => {
     const { parts, fileFilter } = this.options;
-    const isTaken = this.isField(file) || parts.takesFile(file.fieldname);
-    if (!isTaken || !fileFilter || this.isField(file)) decide(null, isTaken);
+    const isField = this.parts.isField(file);
+    if (isField || !fileFilter || !parts.takesFile(file.fieldname))
+      decide(null, isField || parts.takesFile(file.fieldname));
     else Promise.resolve(fileFilter(this.req, file, this.reporting(decide))).catch(this.refuse);
   };
 
   _handleFile(...[, file, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
     file.stream.once('limit', () => {
-      this.refuse(this.overLimit('fileSize', file.fieldname));
+      this.refuse(this.parts.overLimit('fileSize', file.fieldname));
     });
     const stored = this.reporting(done);
-    if (this.isField(file)) this.readField(file).then(() => done(null), stored);
-    else
-      try {
-        this.options.storage._handleFile(this.req, file, stored);
-      } catch (error) {
-        this.refuse(error);
-        done(error);
-      }
+    const store = async (): Promise<void> => {
+      if (!this.parts.isField(file)) this.options.storage._handleFile(this.req, file, stored);
+      else await this.parts.readField(file).then(() => done(null));
+    };
+    store().catch(stored);
   }
 
   _removeFile(...[, file, done]: Parameters<multer.StorageEngine['_removeFile']>): void {
-    if (this.isField(file)) done(null);
+    if (this.parts.isField(file)) done(null);
     else this.options.storage._removeFile(this.req, file, done);
-  }
-
-  /** Reads a file as a field. It takes its place at once: busboy goes on to later fields before this one is read. */
-  private async readField({ fieldname, originalname, stream }: File): Promise<void> {
-    const place = this.fields.push([fieldname, '']) - 1;
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > (this.options.limits.fieldSize ?? Infinity)) throw this.overLimit('fieldSize', fieldname);
-      this.count(chunk.length);
-      this.options.takePart?.(chunk.length);
-      chunks.push(chunk);
-    }
-    const text = decodedText(Buffer.concat(chunks));
-    this.fields[place] = [fieldname, text, 'json', JSON.stringify([originalname, size])];
   }
 }

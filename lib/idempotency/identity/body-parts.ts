@@ -11,7 +11,7 @@ import { Holding, IN_MEMORY, type BodyBytes } from '../../body/kept-bytes';
 import { formLeftAsText, receive, type Received } from '../../body/receive';
 import { Problem } from '../../problems/problem';
 import type { ResolvedOptions } from '../options/resolved-options';
-import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder, textParts } from './canonical';
+import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder } from './canonical';
 
 /**
  * Returns the parts of the body that take part in the cache key:
@@ -25,9 +25,9 @@ export const bodyParts = (
   res: ServerResponse,
   options: ResolvedOptions,
 ): Awaitable<readonly unknown[]> =>
-  after(receive(req, res, options.maxRequestBytes), received => partsOf(received, req, options));
+  after(receive(req, res, options.maxRequestBytes), received => partsOfBody(received, req, options));
 
-function partsOf(
+function partsOfBody(
   received: Received,
   req: IncomingMessage,
   { sameBody, includeFileContents }: ResolvedOptions,
@@ -78,8 +78,12 @@ function valueOf({ bytes, coding }: Extract<Received, { kind: 'bytes' }>, mediaT
 
 const typeParts = ({ type, parameters }: MediaType): string[] => [type, ...Object.entries(parameters).sort().flat()];
 
-/** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
+/** Bytes, or characters, of what takes part as it is: to hash it first takes 2 to 5 µs. */
 const SHORT = 4_096;
+
+/** Returns a text that takes part, or its hash: as UTF-16, since UTF-8 has one character for all halves of pairs. */
+const textParts = (text: string): readonly [kind: string, text: string] =>
+  text.length <= SHORT ? ['text', text] : ['digest', createHash('sha256').update(text, 'utf16le').digest('hex')];
 
 function bytesParts(bytes: BodyBytes, mediaType: MediaType): Awaitable<readonly string[]> {
   const type = typeParts(mediaType);
@@ -129,9 +133,7 @@ async function hashOfForm(bytes: BodyBytes, req: IncomingMessage, withContents: 
       defCharset: 'latin1',
       defParamCharset: 'latin1',
       limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
-      takePart: bytes => {
-        holding.take(bytes, 'memory');
-      },
+      takePart: bytes => holding.take(bytes, 'memory'),
     });
     // A handler can tell a file from a field.
     const pairs = form.fields.map(([name, value, , file = '']) => [name, `${file}=${value}`] as const);
@@ -158,22 +160,16 @@ const measuring = (withContents: boolean): StorageEngine => ({
       size += chunk.length;
       if (withContents) hash.update(chunk);
     });
-    stream.on('end', () => {
-      const measured: Partial<File> = { size, ...(withContents && { digest: hash.digest('hex') }) };
-      done(null, measured);
-    });
+    stream.on('end', () => done(null, { size, ...(withContents && { digest: hash.digest('hex') }) }));
   },
-  _removeFile(_req, _file, done) {
-    done(null);
-  },
+  _removeFile: (_req, _file, done) => done(null),
 });
 
-function fileParts(files: readonly File[]): string[] {
-  const measured = files.map(({ fieldname, originalname, size, digest }) => {
-    return [fieldname, originalname, digest === undefined ? String(size) : `${size} ${digest}`] as const;
-  });
-  return inNameOrder(measured).flat();
-}
+const fileParts = (files: readonly File[]): string[] => inNameOrder(files.map(partsOf)).flat();
+
+const partsOf = ({ fieldname, originalname, size, digest }: File): readonly [string, string, string] => {
+  return [fieldname, originalname, digest === undefined ? String(size) : `${size} ${digest}`];
+};
 
 const hashOf = (fields: readonly string[], files: readonly string[]): string =>
   objectHash({ fields, files }, { algorithm: 'sha256' });

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { parse } from 'cookie';
 import type { Request } from 'express';
-import { bytesOfView } from '../../basics/bytes';
+import { ignoreRejection } from '../../basics/awaitable';
+import { bytesIn, sha256 } from '../../basics/bytes';
+import { describe } from '../../options/check';
 import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { warnOnce } from '../../warnings/warn-once';
 import type { ResolvedOptions } from '../options/resolved-options';
-import { credentialsOf, watchForSession, warnOfAnonymous } from './credentials';
 
 /** The sender of a request. */
 export interface Caller {
@@ -50,13 +52,18 @@ export function identifyCaller(
   const first = callers ?? credentials;
   const known = scopeOf(first);
   if (known === undefined && !scope) warnOfAnonymous(req);
-  else if (known === undefined && (first ?? req.headers.cookie) !== undefined) warnOfNoScope();
   const hasAppeared = (): boolean => {
-    const change = callerChange(known, () => scopeOf(byDefault()));
+    let change = callerChange(known, () => scopeOf(byDefault()));
     // A connection that has closed has no address and no certificate any more: then only the default can tell.
-    const isUnreadable = known !== undefined && req.socket.destroyed && !callerChange(first, byDefault);
-    if (change === undefined || isUnreadable) return false;
-    warnOfNewCaller(change);
+    if (known !== undefined && req.socket.destroyed) change &&= callerChange(first, byDefault);
+    if (change === undefined) return false;
+    warnOnce(
+      'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
+      `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
+        '409. Mount idempotency() after sessions, authentication and what loads the user (a NestJS guard is too ' +
+        'late: authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell ' +
+        'them apart.',
+    );
     return true;
   };
   return { scope: known, hasAppeared };
@@ -72,61 +79,47 @@ function callerChange(before: string | undefined, read: () => string | undefined
   }
 }
 
-/** Warns of a caller that has appeared while the handler ran. */
-function warnOfNewCaller(change: string): void {
-  warnOnce(
-    'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
-    `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
-      '409. Mount idempotency() after sessions, authentication and what loads the user (a NestJS guard is too late: ' +
-      'authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell them ' +
-      'apart.',
-  );
-}
+/** Matches headers in which gateways name the caller: of AWS, Azure, Cloudflare, Google, Kong, oauth2-proxy, others. */
+const NAMES_CALLER =
+  /(?:^|-)(?:user(?!-agent)|username|userid|email|consumer|principal|uid)(?:-|$)|-(?:jwt|oidc)-|^x-credential-/;
 
-/** Warns of a `scope` that finds nothing where callers can be told apart, such as one that reads another cookie. */
-function warnOfNoScope(): void {
+/** Warns that callers who may be different share responses. */
+function warnOfAnonymous({ headers }: IncomingMessage): void {
+  const naming = Object.keys(headers).find(name => NAMES_CALLER.test(name));
+  if (headers.cookie === undefined && naming === undefined) return;
+  const what = naming === undefined ? 'cookies' : `the header ${naming}`;
   warnOnce(
-    'BINDONCE_NO_SCOPE',
-    'idempotency: scope returned undefined for a request that has a caller, credentials or cookies, so it shares ' +
-      'responses with all requests for which scope does so. Return what tells callers apart; where all callers may ' +
-      "share responses, return a constant such as 'everyone'.",
+    naming === undefined ? 'BINDONCE_COOKIE_ONLY' : 'BINDONCE_HEADER_ONLY',
+    `idempotency: a request has ${what} and nothing that tells callers apart (req.auth, req.user, Authorization, ` +
+      'X-Api-Key or a session), so all such callers share responses. Mount idempotency() after authentication, or ' +
+      `pass \`scope\`${naming === undefined ? '' : `, for example \`scope: req => req.get('${naming}')\``}.`,
   );
 }
 
 /** Checks the answer of `scope`. @throws TypeError for anything but text or undefined. */
 function scopeText(own: unknown): string | undefined {
   if (own === undefined || typeof own === 'string') return own;
-  if (own instanceof Unreadable) throw own.error;
-  const isPromise = own instanceof Promise;
-  // Nobody else looks at it: a rejection would end the process.
-  if (isPromise) own.catch(() => undefined);
-  const kind =
-    own === null ? 'null' : Array.isArray(own) ? 'an array' : isPromise ? 'a promise' : `a value of type ${typeof own}`;
+  // A default that cannot be read throws its error.
+  (Object(own) as { toJSON?: () => unknown }).toJSON?.();
+  ignoreRejection(own);
   throw new TypeError(
-    `idempotency: scope must return text or undefined, not ${kind}. Write an id as text, for example ` +
+    `idempotency: scope must return text or undefined, not ${describe(own)}. Write an id as text, for example ` +
       'String(req.user.id), and make asynchronous lookups in an earlier middleware.',
   );
 }
 
 /**
- * Takes the place of a default scope that cannot be read. An application may not use it, so an error is thrown only
- * when it is used as text: if it were undefined, a scope like `${caller}/${tenant}` would be the same for all callers.
+ * Returns what `make` does. What takes the place of a default scope that cannot be read throws when it is used as text:
+ * an application may not use it; if it were undefined, a scope like `${caller}/${tenant}` would be the same for all.
  */
-class Unreadable {
-  constructor(readonly error: unknown) {}
-
-  readonly toJSON = (): never => {
-    throw this.error;
-  };
-
-  readonly [Symbol.toPrimitive] = this.toJSON;
-}
-
 function orUnreadable(make: () => string | undefined): string | undefined {
   try {
     return make();
   } catch (error) {
-    return new Unreadable(error) as unknown as string;
+    const fail = (): never => {
+      throw error;
+    };
+    return { toString: fail, toJSON: fail } as unknown as string;
   }
 }
 
@@ -153,7 +146,6 @@ function textOfCallers(req: IncomingMessage, callersOn: ResolvedOptions['callers
   return present.length > 0 ? JSON.stringify(present) : undefined;
 }
 
-/** One property of a caller, and its text. */
 type Part = readonly [name: string, text: string];
 
 /** Returns what tells a caller apart: each property of the lists that it has, and the text of that. */
@@ -176,31 +168,100 @@ function named(names: readonly string[], caller: object, place: string): Part[] 
 }
 
 /**
- * Returns the text of an id: of text, a finite number, a bigint, bytes, or an object that converts itself to text.
+ * Returns the text of an id: of text, a finite number, a bigint, bytes, or an object that writes itself as text, as ids
+ * of databases do.
  * @throws Error for everything else: two different ids must not have the same text.
  */
 function idText(id: unknown, place: string): string {
   if (typeof id === 'bigint' || Number.isFinite(id)) return String(id);
-  const text = typeof id === 'object' && id !== null ? writtenBy(id) : id;
+  // Decoded as text, all invalid UTF-8 would become the same character.
+  const text: unknown = typeof id === 'object' ? (bytesIn(id)?.toString('hex') ?? writtenBy(id ?? {})) : id;
   return typeof text === 'string' && text !== '' ? text : refuseCaller(id, place);
 }
 
-/** Returns what an object, such as the id of a database, makes of itself. */
 function writtenBy(id: { readonly toJSON?: () => unknown; readonly toString?: () => unknown }): unknown {
-  // Decoded as text, all invalid UTF-8 would become the same character.
-  if (ArrayBuffer.isView(id)) return bytesOfView(id).toString('hex');
-  // ['a,b'] and ['a', 'b'] convert to the same text.
-  if (Array.isArray(id)) return undefined;
   const text = id.toJSON ? id.toJSON() : id.toString?.();
-  // Object.prototype.toString returns only the kind of an object.
-  return typeof text === 'string' && text.startsWith('[object ') ? undefined : text;
+  // ['a,b'] and ['a', 'b'] convert to the same text; Object.prototype.toString returns only the kind of an object.
+  return Array.isArray(id) || (typeof text === 'string' && text.startsWith('[object ')) ? undefined : text;
 }
 
 function refuseCaller(caller: unknown, place: string): never {
-  // Nobody else looks at a promise here: a rejection would end the process.
-  if (caller instanceof Promise) caller.catch(() => undefined);
+  ignoreRejection(caller);
   throw new Error(
     `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with ` +
       `toString, in one of ${CALLER_IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
   );
+}
+
+/** Schemes whose Authorization header differs for each request, so that a retry would look like another caller. */
+const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NTLM)(?:\s|$))/i;
+
+/**
+ * Returns the credentials of a request without a known caller: a hash of each of Authorization, `X-Api-Key` and session
+ * id that it has. Hashes, because cache keys may be logged.
+ * @throws Error for a scheme that signs each request, and for a session without an id.
+ */
+function credentialsOf(req: IncomingMessage & WithSession): string | undefined {
+  const { authorization, 'x-api-key': apiKey } = req.headers;
+  if (authorization !== undefined && SIGNED.test(authorization))
+    throw new Error(
+      `idempotency: the Authorization scheme "${authorization.slice(0, 40).split(' ', 1)[0]}" signs each request, so ` +
+        'a retry would look like another caller. Mount idempotency() after authentication, or pass the `scope` ' +
+        'option.',
+    );
+  const hashes: string[] = [];
+  if (authorization !== undefined) hashes.push(`authorization:${sha256(authorization)}`);
+  if (apiKey !== undefined) hashes.push(`x-api-key:${sha256(String(apiKey))}`);
+  const session = sessionOf(req);
+  if (session !== undefined) hashes.push(`session:${sha256(session)}`);
+  else if (hasUnnamedSession(req, req.headers.cookie))
+    throw new Error(
+      'idempotency: req.session has no id (req.sessionID) that tells its caller apart, so callers could share a ' +
+        'response. Pass the `scope` option, for example `scope: req => req.session?.userId`.',
+    );
+  return hashes.length > 0 ? hashes.join(' ') : undefined;
+}
+
+/**
+ * Returns a function that returns text if the request has a session by then that it does not have now, and that its
+ * cookie may have named: whoever reads it runs after `idempotency()`.
+ */
+function watchForSession(req: IncomingMessage & WithSession): () => string | undefined {
+  const { cookie } = req.headers;
+  if (cookie === undefined || req.session !== undefined || req.sessionID !== undefined) return () => undefined;
+  const isSent = (): boolean => SIGNED_COOKIE.test(cookie) || sessionOf(req, cookie) !== undefined;
+  return () =>
+    (typeof req.sessionID === 'string' ? isSent() : hasUnnamedSession(req, cookie)) ? 'a session' : undefined;
+}
+
+/** Matches cookies as express-session signs them: by now, the handler may have given the session another id. */
+const SIGNED_COOKIE = /= *"?s(?::|%3A)/i;
+
+/** A request behind a middleware for sessions. */
+interface WithSession {
+  readonly sessionID?: unknown;
+  readonly session?: { readonly cookie?: unknown } | null;
+  /** The options of cookie-session. */
+  readonly sessionOptions?: { readonly name?: string };
+}
+
+/**
+ * Returns the id of the session that the client has sent. For a client without a session, express-session makes a new
+ * one, which does not identify the caller and would differ for a retry: its id is not in the client's cookies.
+ */
+function sessionOf(req: IncomingMessage & WithSession, cookie = req.headers.cookie): string | undefined {
+  const { sessionID, session } = req;
+  if (typeof sessionID !== 'string' || cookie === undefined) return undefined;
+  const isNew = typeof session?.cookie === 'object' && !cookie.includes(encodeURIComponent(sessionID));
+  return isNew ? undefined : sessionID;
+}
+
+/**
+ * Returns true for a session without an id that the client may have sent: one whose cookie is there, if that can be
+ * known (a handler may have replaced what cookie-session read from it), else one with content.
+ */
+function hasUnnamedSession({ sessionID, session, sessionOptions }: WithSession, cookie: string | undefined): boolean {
+  if (cookie === undefined || typeof sessionID === 'string') return false;
+  if (sessionOptions) return parse(cookie)[sessionOptions.name ?? 'session'] !== undefined;
+  return typeof session === 'object' && session !== null && Object.keys(session).length > 0;
 }

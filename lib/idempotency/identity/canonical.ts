@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 import { splitAtEquals } from '../../body/content/urlencoded';
+import { describe } from '../../options/check';
 import { isPlain } from '../../options/merge';
 import { Problem } from '../../problems/problem';
 
@@ -41,14 +41,6 @@ export function pairsInOrder(text: string): readonly string[] | undefined {
   return inNameOrder(named).map(([, pair]) => pair);
 }
 
-/** What is compared of a value, and what has been met in it. */
-interface Walk {
-  readonly mostValues: number;
-  readonly mostLevels: number;
-  values: number;
-  members: number;
-}
-
 /**
  * Returns the one text of all JSON texts with this value: members in the order of their names, numbers as their
  * significant digits and an exponent.
@@ -57,11 +49,11 @@ interface Walk {
  * chooses one.
  */
 export function canonicalJson(text: string): string {
-  const walk: Walk = { mostValues: 50_000, mostLevels: 100, values: 1, members: 0 };
-  const canonical = canonicalOf(parseExactly(text), walk);
+  const writer = new CanonicalWriter(50_000, 100);
+  const canonical = writer.write(parseExactly(text));
   // Outside of strings, each member of an object has a colon.
   const colons = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '').split(':').length - 1;
-  if (walk.members !== colons) throw new SyntaxError('Two members of one name');
+  if (writer.members !== colons) throw new SyntaxError('Two members of one name');
   return canonical;
 }
 
@@ -71,37 +63,55 @@ export function canonicalJson(text: string): string {
  * @throws Error for a value that JSON does not know, since its hidden parts could differ; Problem with status 413 for
  * one that is nested too deeply: each level takes some of the stack.
  */
-export function canonicalValue(value: unknown, isForm = false): string {
-  const walk: Walk = { mostValues: Infinity, mostLevels: 1_000, values: 1, members: 0 };
-  return canonicalOf(value, walk, isForm ? inNameOrder : sorted);
-}
+export const canonicalValue = (value: unknown, isForm = false): string =>
+  new CanonicalWriter(Infinity, 1_000).write(value, isForm ? inNameOrder : sorted);
 
 type Entries = readonly (readonly [name: string, value: unknown])[];
 
 const sorted = (entries: Entries): Entries => [...entries].sort(([a], [b]) => inOrder(a, b));
 
-/** @param order the order of the members; below, it is that of their names. */
-function canonicalOf(value: unknown, walk: Walk, order = sorted, level = 0): string {
-  // With its length, since a text may contain anything.
-  if (typeof value === 'string') return `${value.length}"${value}`;
-  if (Number.isFinite(value) || isExactNumber(value)) return canonicalNumber(String(value));
-  if (value === undefined || value === null || typeof value === 'boolean' || typeof value === 'number')
-    return String(value);
-  // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967295]=x`.
-  const entries = Object.entries(checked(value));
-  walk.values += entries.length;
-  if (walk.values > walk.mostValues) throw new RangeError('Too many values');
-  if (level === walk.mostLevels)
-    throw new Problem(
-      'body-too-large',
-      `The request body has objects or lists nested more than ${walk.mostLevels} levels deep. Nest it less deeply.`,
+/** Writes a value, and counts what it meets. */
+class CanonicalWriter {
+  private values = 1;
+  members = 0;
+
+  constructor(
+    private readonly mostValues: number,
+    private readonly mostLevels: number,
+  ) {}
+
+  /** @param order the order of the members; below, it is that of their names. */
+  write(value: unknown, order = sorted, level = 0): string {
+    // With its length, since a text may contain anything.
+    if (typeof value === 'string') return `${value.length}"${value}`;
+    if (Number.isFinite(value) || isExactNumber(value)) return canonicalNumber(String(value));
+    if (value === undefined || value === null || typeof value === 'boolean' || typeof value === 'number')
+      return String(value);
+    // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967295]=x`.
+    const entries = Object.entries(checked(value));
+    this.values += entries.length;
+    if (this.values > this.mostValues) throw new RangeError('Too many values');
+    if (level === this.mostLevels)
+      throw new Problem(
+        'body-too-large',
+        `The request body has objects or lists nested more than ${level} levels deep. Nest it less deeply.`,
+      );
+    const isList = Array.isArray(value);
+    if (!isList) this.members += entries.length;
+    const written = (isList ? entries : order(entries)).map(
+      ([name, one]) => `${name.length}"${name}:${this.write(one, sorted, level + 1)}`,
     );
-  const isList = Array.isArray(value);
-  if (!isList) walk.members += entries.length;
-  const members = (isList ? entries : order(entries)).map(
-    ([name, one]) => `${name.length}"${name}:${canonicalOf(one, walk, sorted, level + 1)}`,
+    return isList ? `[${written.join()}]` : `{${written.join()}}`;
+  }
+}
+
+/** @throws Error for any other value than an array, or an object without a class. */
+function checked(value: unknown): object {
+  if (Array.isArray(value) || isPlain(value)) return value as object;
+  throw new Error(
+    `idempotency: req.body holds ${typeof value === 'object' ? describe(value) : `a ${typeof value}`}, which is no ` +
+      'JSON and cannot be compared. Mount idempotency() before the parser, or set req.rawBody to the bytes.',
   );
-  return isList ? `[${members.join()}]` : `{${members.join()}}`;
 }
 
 /** A number of JSON. A longer exponent could not be added to exactly. */
@@ -116,22 +126,4 @@ function canonicalNumber(text: string): string {
   // Not /0+$/, which would read a long run of zeros again from each of them.
   while (digits[end - 1] === '0') end--;
   return end === 0 ? '0' : `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
-}
-
-/** Characters of a text that takes part as it is: to hash it apart takes 5 µs. */
-const SHORT = 4_096;
-
-/** Returns a text that takes part, or its hash: as UTF-16, since UTF-8 has one character for all halves of pairs. */
-export const textParts = (text: string): readonly [kind: string, text: string] =>
-  text.length <= SHORT ? ['text', text] : ['digest', createHash('sha256').update(text, 'utf16le').digest('hex')];
-
-/** @throws Error for any other value than an array, or an object without a class. */
-function checked(value: unknown): Readonly<Record<string, unknown>> {
-  if (Array.isArray(value) || isPlain(value)) return value as Readonly<Record<string, unknown>>;
-  const { constructor } = Object(value) as { constructor?: { name?: string } };
-  const kind = typeof value === 'object' ? `an object of the class ${constructor?.name ?? '?'}` : `a ${typeof value}`;
-  throw new Error(
-    `idempotency: req.body holds ${kind}, which is no JSON and cannot be compared. Mount idempotency() ` +
-      'before the parser, or set req.rawBody to the bytes.',
-  );
 }

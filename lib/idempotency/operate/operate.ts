@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { Request, RequestHandler, Response } from 'express';
-import { checkOptions, fn, type Rule } from '../../options/check';
+import type { Next } from '../../http/express';
+import { checkOptions, fn } from '../../options/check';
 import { answerWith } from '../../problems/answer';
 import { Problem } from '../../problems/problem';
 import { StoreUnavailable } from '../store-calls/store-call';
@@ -15,8 +16,6 @@ export interface OperateOptions {
    */
   readonly allow: (req: Request) => boolean | Promise<boolean>;
 }
-
-const rules: Readonly<Record<keyof OperateOptions, Rule>> = { allow: fn };
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; " +
@@ -38,63 +37,74 @@ const FILES: Readonly<Record<string, string>> = { '/': 'index.html', '/page.js':
 export function operate(once: { readonly keys: Keys }, options: OperateOptions): RequestHandler {
   const { keys } = Object(once) as { readonly keys?: Keys };
   if (!keys) throw new TypeError('operate: the first argument must be what idempotency() returned');
-  checkOptions('operate', options, rules);
+  checkOptions('operate', options, { allow: fn });
   if (typeof options.allow !== 'function')
     throw new TypeError('operate: pass allow: req => …, which says who may see and change the runs');
   return function operate(req: Request, res: Response, next): void {
-    serve(req, res, keys, options.allow).then(
-      isServed => {
-        if (!isServed) next();
-      },
-      (error: unknown) => {
-        answerWith(asProblem(error), req, res, next);
-      },
-    );
+    serve(req, res, next, keys, options.allow).catch((error: unknown) => answerWith(asProblem(error), req, res, next));
   };
 }
 
-/** @returns false for what is not here. */
-async function serve(req: Request, res: Response, keys: Keys, allow: OperateOptions['allow']): Promise<boolean> {
+/** What answers with JSON; undefined if there is no such run. */
+type Answer = (keys: Keys, cacheKey: string, req: Request) => Promise<object | undefined>;
+
+const routes: Readonly<Record<string, Answer>> = {
+  'GET /keys': (keys, _cacheKey, req) => keys.list(queryOf(req)),
+  'GET /keys/:cacheKey': shown,
+  'DELETE /keys/:cacheKey': async (keys, cacheKey) => ({ purged: await keys.purge(cacheKey) }),
+  'POST /keys/:cacheKey/resolve': async (keys, cacheKey, req) => {
+    return { resolved: await keys.resolve(cacheKey, await outcomeIn(req)) };
+  },
+};
+
+const OF_A_KEY = /^\/keys\/([^/]+)/;
+
+async function serve(
+  req: Request,
+  res: Response,
+  next: Next,
+  keys: Keys,
+  allow: OperateOptions['allow'],
+): Promise<void> {
   const isAllowed: unknown = await Promise.resolve()
     .then(() => allow(req))
     .catch(() => false);
   if (isAllowed !== true) {
     res.status(403).end();
-    return true;
+    return;
   }
   res.set({ 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
-  const [, path = '', cacheKey] = /^(\/keys)(?:\/([^/]+)(?:\/resolve)?)?$/.exec(req.path) ?? [];
-  const isResolve = req.path.endsWith('/resolve');
   const isRead = req.method === 'GET' || req.method === 'HEAD';
-  if (path === '') return isRead && sendFile(req, res);
+  const [, cacheKey = ''] = OF_A_KEY.exec(req.path) ?? [];
+  const answer = routes[`${isRead ? 'GET' : req.method} ${req.path.replace(OF_A_KEY, '/keys/:cacheKey')}`];
+  if (!answer) sendFile(req, res, next, isRead ? FILES[req.path] : undefined);
   // An application may allow other origins to read all its answers (CORS).
-  if (isRead && !isFromHere(req, isRead)) res.status(403).json({ detail: 'Keys are read on a page of this origin.' });
-  else if (isRead && cacheKey === undefined) res.json(await keys.list(queryOf(req)));
-  else if (cacheKey === undefined) return false;
-  else if (isRead && !isResolve) {
-    const run = await keys.get(cacheKey, { response: req.query['response'] === 'true' });
-    // As JSON, with the body in base64: bytes may be no text.
-    const { status, headers, body } = run?.response ?? {};
-    if (run) res.json({ ...run, response: body && { status, headers, body: body.toString('base64') } });
-    else res.status(404).json({ detail: 'There is no run with this cache key. It may have expired.' });
-  } else if (isRead || (req.method !== 'DELETE') === !isResolve) return false;
-  else if (!isFromHere(req, isRead))
+  else if (!isFromHere(req, isRead)) res.status(403).json({ detail: isRead ? READ_ELSEWHERE : CHANGED_ELSEWHERE });
+  else {
+    const found = await answer(keys, cacheKey, req);
     res
-      .status(403)
-      .json({ detail: 'A change must be made on a page of this origin, or name it in the header Origin.' });
-  else if (!isResolve) res.json({ purged: await keys.purge(cacheKey) });
-  else res.json({ resolved: await keys.resolve(cacheKey, (await outcomeIn(req)) as 'ran') });
-  return true;
+      .status(found ? 200 : 404)
+      .json(found ?? { detail: 'There is no run with this cache key. It may have expired.' });
+  }
 }
 
-function sendFile(req: Request, res: Response): boolean {
-  const file = FILES[req.path];
-  if (file === undefined) return false;
+const READ_ELSEWHERE = 'Keys are read on a page of this origin.';
+const CHANGED_ELSEWHERE = 'A change must be made on a page of this origin, or name it in the header Origin.';
+
+async function shown(keys: Keys, cacheKey: string, req: Request): Promise<object | undefined> {
+  const run = await keys.get(cacheKey, { response: req.query['response'] === 'true' });
+  if (!run?.response) return run;
+  // As JSON, with the body in base64: bytes may be no text.
+  const { status, headers, body } = run.response;
+  return { ...run, response: { status, headers, body: body.toString('base64') } };
+}
+
+function sendFile(req: Request, res: Response, next: Next, file: string | undefined): void {
   // Links of the page are relative to its folder.
   const [, folder = '', query = ''] = /([^/?]*)(\?.*)?$/.exec(req.originalUrl) ?? [];
-  if (req.path === '/' && folder !== '') res.redirect(308, `./${folder}/${query}`);
+  if (file === undefined) next();
+  else if (req.path === '/' && folder !== '') res.redirect(308, `./${folder}/${query}`);
   else res.sendFile(join(__dirname, 'page', file), { dotfiles: 'allow', cacheControl: false });
-  return true;
 }
 
 function queryOf({ query }: Request): KeysQuery {
@@ -114,9 +124,10 @@ function isFromHere({ headers }: Request, isRead: boolean): boolean {
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-async function outcomeIn(req: Request & { readonly body?: unknown }): Promise<unknown> {
+/** Returns what the request says, whatever that is: `resolve()` looks at it. */
+async function outcomeIn(req: Request & { readonly body?: unknown }): Promise<'ran' | 'did-not-run'> {
   const body: unknown = req.body ?? (await json(req).catch(() => undefined));
-  return (Object(body) as { outcome?: unknown }).outcome;
+  return (Object(body) as { outcome: 'ran' }).outcome;
 }
 
 function asProblem(error: unknown): unknown {

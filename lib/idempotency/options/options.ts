@@ -5,8 +5,7 @@ import type { LeaseStore } from '../leases/lease-store';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { isKeyvLike, type KeyvLike } from '../stores/keyv-like';
 import { isStore, type Store } from '../stores/store';
-import type { TelemetryMeter } from './telemetry';
-import type { IdempotencyEvent } from './events';
+import type { IdempotencyEvent, TelemetryMeter } from './events';
 
 /** The types that `bindRequest` takes, by what each has: binding/ declares them, which this room does not import. */
 type PropertyType =
@@ -127,14 +126,8 @@ export const idempotencyRules: {
   addHeaderToResponse: { ...rule.boolean, byDefault: true },
   swaggerHeaderDescription: rule.text,
   swaggerExampleGenerator: rule.fn,
-  swaggerHeaderType: {
-    expects: 'a type, for example guid',
-    accepts: value => rule.either(rule.object, rule.fn).accepts(value),
-  },
-  store: {
-    expects: 'a Keyv, for example new Keyv(adapter)',
-    accepts: value => isKeyvLike(value) || isStore(value),
-  },
+  swaggerHeaderType: { ...rule.either(rule.object, rule.fn), expects: 'a type, for example guid' },
+  store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: value => isKeyvLike(value) || isStore(value) },
   leases: rule.objectWith(
     'a LeaseStore, which memoryLeases(), redisLeases() and postgresLeases() return when they are called',
     ...['acquire', 'renew', 'complete', 'release'],

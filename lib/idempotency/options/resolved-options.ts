@@ -19,8 +19,8 @@ import {
 import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../stores/memory-responses';
 import { redisLeasesFor } from '../stores/redis/leases';
 import type { ResponseStore, Store } from '../stores/store';
+import { telemetryOf, type Telemetry } from './events';
 import { idempotencyRules, type IdempotencyOptions } from './options';
-import { telemetryOf, type Telemetry } from './telemetry';
 
 /** The `claims` of an application: they return the caller of a request, or nothing. */
 export type CallersOn = (req: Request) => unknown;
@@ -28,50 +28,39 @@ export type CallersOn = (req: Request) => unknown;
 /** The options without a default. */
 type Optional = Extract<
   keyof IdempotencyOptions,
-  `swagger${string}` | 'scope' | 'keyPattern' | 'methods' | 'shouldCache' | 'onEvent'
+  `swagger${string}` | 'store' | 'scope' | 'keyPattern' | 'methods' | 'shouldCache' | 'onEvent'
 >;
 
-/** The options after checking, with their defaults; one that has none may be undefined. */
-export type ResolvedOptions = Required<Omit<IdempotencyOptions, 'store' | 'telemetry' | Optional>> &
-  Pick<IdempotencyOptions, Optional> & {
-    /** Undefined: `req.auth` and `req.user`. */
-    readonly callersOn: CallersOn | undefined;
-    readonly responses: ResponseStore;
-    /** The store of both, unless the leases are another's; undefined for a Keyv. */
-    readonly both: Store | undefined;
-    readonly telemetry: Telemetry | undefined;
-    /** The value of each option, by the name that the application knows: two guards are compared by them. */
-    readonly given: Readonly<Record<string, unknown>>;
-  };
+/** The value of each option; of an absent one its default, if it has one. */
+type Values = Required<Omit<IdempotencyOptions, Optional>> & Pick<IdempotencyOptions, Optional>;
 
-/** Returns the value of each option, that of an absent one, too. */
-function valuesOf(
-  options: IdempotencyOptions,
-): Omit<ResolvedOptions, 'responses' | 'both' | 'given' | 'callersOn'> & Pick<IdempotencyOptions, 'store'> {
+/** The options after checking, with what they stand for. */
+export interface ResolvedOptions extends Omit<Values, 'store' | 'telemetry'> {
+  /** Undefined: `req.auth` and `req.user`. */
+  readonly callersOn: CallersOn | undefined;
+  readonly responses: ResponseStore;
+  /** The store of both, unless the leases are another's; undefined for a Keyv. */
+  readonly both: Store | undefined;
+  readonly telemetry: Telemetry | undefined;
+  /** The value of each option, by the name that the application knows: two guards are compared by them. */
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+function valuesOf(options: IdempotencyOptions): Values {
   const names = Object.keys(idempotencyRules) as (keyof IdempotencyOptions)[];
-  const values = names.map(name => [name, options[name] ?? idempotencyRules[name].byDefault]);
-  return Object.fromEntries(values) as ReturnType<typeof valuesOf>;
+  return Object.fromEntries(names.map(name => [name, options[name] ?? idempotencyRules[name].byDefault])) as Values;
 }
 
 /** Headers with a secret; the header of the key is repeated in the response. */
 const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'cookie', 'set-cookie']);
 
-/**
- * @throws TypeError for a header that node loses or that is used for something else, or if a replay would overwrite the
- * key with its own mark.
- */
-function checkHeaders(options: IdempotencyOptions): void {
-  const { headerName, additionalHeaders, replayedHeader } = valuesOf(options);
-  // In node's `req.headers`, it would be the prototype.
-  if ([headerName, ...additionalHeaders].some(name => name.toLowerCase() === '__proto__'))
-    throw new TypeError(
-      'idempotency: headerName and additionalHeaders cannot name __proto__, because node loses a header of that name',
-    );
+/** @throws TypeError for a header with another use, or if a replay would overwrite the key with its own mark. */
+function checkHeaders({ headerName, replayedHeader }: Values): void {
   for (const [option, name] of Object.entries({ headerName, replayedHeader }))
     if (name !== false && (isPerExchange(name) || isOfTheBody(name) || CREDENTIALS.has(name.toLowerCase())))
       throw new TypeError(
         `idempotency: ${option} cannot be ${name}, because clients and servers use that header for something else. ` +
-          `Choose another, for example ${option === 'headerName' ? 'Idempotency-Key' : 'Idempotent-Replayed'}.`,
+          `Choose another, for example ${String(idempotencyRules[option as 'headerName'].byDefault)}.`,
       );
   if (replayedHeader !== false && replayedHeader.toLowerCase() === headerName.toLowerCase())
     throw new TypeError(`idempotency: headerName and replayedHeader must be two headers, not both ${headerName}`);
@@ -100,7 +89,7 @@ export function checkIdempotency(options: IdempotencyOptions): void {
     refuseIgnoredAddress(store);
     if (!leases) leasesFor(store);
   }
-  checkHeaders(options);
+  checkHeaders(valuesOf(options));
 }
 
 /**
@@ -111,16 +100,15 @@ export function checkIdempotency(options: IdempotencyOptions): void {
  */
 export function resolveOptions(options: IdempotencyOptions, callersOn?: CallersOn): ResolvedOptions {
   checkIdempotency(options);
-  const { store, maxResponseBytes, ...values } = valuesOf(options);
+  const given = valuesOf(options);
+  const { store, maxResponseBytes, ...values } = given;
   if (!store && maxResponseBytes > LONGEST_BODY)
     throw new TypeError(
       `idempotency: maxResponseBytes must be at most ${LONGEST_BODY} without a store, not ${maxResponseBytes}, ` +
         'because the default store holds 64 MiB in all. Lower it, or pass a store.',
     );
-  const keyv = store && isKeyvLike(store) ? store : undefined;
-  const both = store && !isKeyvLike(store) ? store : undefined;
-  const isInMemory = !both && (!keyv || isMapLike(backingStoreOf(keyv)));
-  if (!options.leases && isInMemory) warnOfWorkers();
+  const [keyv, both] = store && isKeyvLike(store) ? [store] : [undefined, store];
+  if (!options.leases && !both && (!keyv || isMapLike(backingStoreOf(keyv)))) warnOfWorkers();
   const responses = both?.responses ?? (keyv ? responsesIn(keyv) : defaultStore());
   const leases = options.leases ?? both?.leases ?? (keyv ? leasesFor(keyv) : leasesOfBackingStore(responses));
   if (values.whenOwnerDies === 'refuse' && !leases.settle)
@@ -137,8 +125,8 @@ export function resolveOptions(options: IdempotencyOptions, callersOn?: CallersO
     both: options.leases ? undefined : both,
     responses,
     callersOn,
-    telemetry: telemetryOf(options.telemetry ?? false),
-    given: { ...valuesOf(options), 'binding.claims of configure()': callersOn },
+    telemetry: telemetryOf(values.telemetry),
+    given: { ...given, 'binding.claims of configure()': callersOn },
   };
 }
 
@@ -180,20 +168,16 @@ const remedyFor = ({ opts }: { readonly opts?: { readonly dialect?: unknown } })
  * Environment variables of what usually runs several processes, or starts and ends them by itself. (In a container of
  * Kubernetes or Heroku, one process may be meant.)
  */
-const STARTERS = {
-  NODE_APP_INSTANCE: 'PM2',
-  pm_id: 'PM2',
-  AWS_LAMBDA_FUNCTION_NAME: 'AWS Lambda',
-  K_SERVICE: 'Cloud Run',
-  VERCEL: 'Vercel',
-  FUNCTIONS_WORKER_RUNTIME: 'Azure Functions',
-};
+const STARTERS = [
+  ...['NODE_APP_INSTANCE', 'pm_id', 'AWS_LAMBDA_FUNCTION_NAME', 'K_SERVICE', 'VERCEL'],
+  'FUNCTIONS_WORKER_RUNTIME',
+];
 
 /** Warns if this process is probably one of several, at the same time or one after the other: they share no memory. */
 function warnOfWorkers(): void {
-  const [variable, starter] = Object.entries(STARTERS).find(([name]) => process.env[name] !== undefined) ?? [];
+  const variable = STARTERS.find(name => process.env[name] !== undefined);
   if (!cluster.isWorker && variable === undefined) return;
-  const what = cluster.isWorker ? 'is a cluster worker' : `was started by ${starter} (${variable} is set)`;
+  const what = cluster.isWorker ? 'is a cluster worker' : `is probably one of several (${variable} is set)`;
   warnOnce(
     'BINDONCE_WORKERS',
     `idempotency: the responses are kept in the memory of this process, which ${what}. ` +

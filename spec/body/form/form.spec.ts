@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../../lib';
-import { readForm, type Form, type FormOptions, type PartsTaken } from '../../../lib/body/form/form';
+import { readForm, type Form, type FormOptions } from '../../../lib/body/form/form';
+import type { PartsTaken } from '../../../lib/body/form/parts';
 import { allFiles, multipart, type Part } from '../../support/multipart';
 
 function read(parts: readonly Part[], settings: Partial<FormOptions> = {}): Promise<Form> {

@@ -157,11 +157,11 @@ describe('a body that a parser has left', () => {
   }
 
   it.each<[string, unknown, string]>([
-    ['a FormData', new FormData(), 'an object of the class FormData'],
-    ['a Date', { a: new Date(1) }, 'an object of the class Date'],
-    ['an object with private fields', { price: new Money() }, 'an object of the class Money'],
+    ['a FormData', new FormData(), 'an instance of FormData'],
+    ['a Date', { a: new Date(1) }, 'an instance of Date'],
+    ['an object with private fields', { price: new Money() }, 'an instance of Money'],
     ['an object that writes itself', { toJSON: () => 'x' }, 'a function'],
-    ['a promise', Promise.resolve(1), 'an object of the class Promise'],
+    ['a promise', Promise.resolve(1), 'a promise: await it first'],
   ])(
     'as %s is an error that names it and says what to do, and the handler does not run',
     async (_title, body, what) => {

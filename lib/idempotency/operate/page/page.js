@@ -39,14 +39,15 @@ const actions = {
 
 const pathOf = run => `keys/${encodeURIComponent(run.cacheKey)}`;
 
-const purge = run => ask(pathOf(run), { method: 'DELETE' });
-
-const settle = (run, outcome) =>
-  ask(`${pathOf(run)}/resolve`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ outcome }),
-  });
+/** Settles a run, or purges it. */
+const change = (run, outcome) =>
+  outcome
+    ? ask(`${pathOf(run)}/resolve`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ outcome }),
+      })
+    : ask(pathOf(run), { method: 'DELETE' });
 
 /** Asks the server. @throws Error with what went wrong. */
 async function ask(path, init) {
@@ -71,26 +72,13 @@ const tell = error => {
   message.textContent = error.message;
 };
 
-function confirmed(question, name) {
-  const dialog = find('confirm');
-  find('question').textContent = question;
-  find('yes').textContent = name;
-  dialog.returnValue = 'no';
-  dialog.showModal();
-  return new Promise(resolve => {
-    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true });
-  });
-}
-
 /** Shows the stored response below a run. */
 async function showResponse(run, item, shower) {
   const { response } = await ask(`${pathOf(run)}?response=true`);
   const bytes = Uint8Array.from(atob(response?.body ?? ''), character => character.charCodeAt(0));
   const lines = (response?.headers ?? []).map(([name, value]) => `${name}: ${value}`);
-  const text = response
-    ? [...lines, '', new TextDecoder().decode(bytes)].join('\n')
-    : 'It is not in the store any more.';
-  item.append(element('pre', text));
+  const text = [...lines, '', new TextDecoder().decode(bytes)].join('\n');
+  item.append(element('pre', response ? text : 'It is not in the store any more.'));
   shower.remove();
 }
 
@@ -102,8 +90,8 @@ function itemOf(run) {
     buttons.append(button('Show the response', run, shower => showResponse(run, item, shower)));
   for (const [name, question, outcome] of actions[run.state]) {
     const act = async () => {
-      if (!(await confirmed(question, name))) return;
-      await (outcome ? settle(run, outcome) : purge(run));
+      if (!confirm(`${name}: ${run.method} ${run.path}\n\n${question}`)) return;
+      await change(run, outcome);
       await look();
       message.textContent = `${name}: done. ${message.textContent}`;
     };
