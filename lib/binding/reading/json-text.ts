@@ -66,16 +66,6 @@ function isPlainObject(value: unknown): value is object {
   return prototype === Object.prototype || prototype === null;
 }
 
-/**
- * Splits one value at its commas, unless that makes an empty item: then the comma is part of the text. Items of headers
- * may have blanks around them (RFC 9110, section 5.6.1).
- */
-export function splitAtCommas(text: string, { source }: Location): readonly string[] {
-  const parts = text.split(',');
-  if (parts.some(part => part.trim() === '')) return [text];
-  return source === 'header' ? parts.map(part => part.trim()) : parts;
-}
-
 /** Reads an own property of an object; inherited ones, such as `constructor` and `__proto__`, count as absent. */
 export function ownValue(object: object, name: string): unknown {
   return Object.hasOwn(object, name) ? (object as Readonly<Record<string, unknown>>)[name] : undefined;

@@ -93,10 +93,7 @@ function longOf(digits: string | number): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-function doubleOf(digits: string | number): number | undefined {
-  const value = Number(digits);
-  return Number.isFinite(value) ? value : undefined;
-}
+const doubleOf: NumberOf<number> = digits => (Number.isFinite(Number(digits)) ? Number(digits) : undefined);
 
 function decimalOf(digits: string | number): BigNumber | undefined {
   const isShort = typeof digits === 'number' || digits.length <= EXACT_DIGITS;
