@@ -89,9 +89,9 @@ export function readParts<S extends object>(
     const branch = codec.branches.get(parts.field(codec.tag, sent, at) ?? failNoTag(codec.tag, at));
     return branch ? readParts(branch, sent, at, parts) : INVALID;
   }
-  const entries = codec.kind === 'record' ? parts.entries(sent) : [];
-  if (at.isTooLarge(entries.length)) return INVALID;
   if (codec.kind === 'record') {
+    const entries = parts.entries(sent);
+    if (at.isTooLarge(entries.length)) return INVALID;
     // It has no prototype: `__proto__` is a name, too.
     const record = Object.create(null) as object;
     for (const [name, value] of entries)
@@ -99,6 +99,7 @@ export function readParts<S extends object>(
       setOn(record, name, parts.item(codec.item, value, at.isSecret ? at : at.below(name)), at.failures);
     return record;
   }
+  if (at.isTooLarge()) return INVALID;
   const object = codec.create();
   for (const field of codec.fields) {
     const value = isBlocked(field, at) ? undefined : parts.field(field, sent, at);
