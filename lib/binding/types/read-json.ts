@@ -1,6 +1,6 @@
 import { isPromise } from '../../basics/awaitable';
 import type { Failures } from '../reading/failures';
-import { isJsonObject, type JsonObject, ownValue } from '../reading/json-text';
+import { isJsonObject, type JsonObject } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { checkLater } from './class-check';
 import { isBlocked, notNull, takesFiles, takesNull } from './codec';
@@ -102,7 +102,7 @@ export function readParts<S extends object>(
   if (at.isTooLarge()) return INVALID;
   const object = codec.create();
   for (const field of codec.fields) {
-    const value = isBlocked(field, at) ? undefined : parts.field(field, sent, at);
+    const value = field.dontBind.length > 0 && isBlocked(field, at) ? undefined : parts.field(field, sent, at);
     setOn(object, field.property, value === undefined ? readAbsent(field, at) : value, at.failures);
   }
   codec.complete?.(object);
@@ -120,7 +120,8 @@ function failNoTag({ codec, jsonName, bindName }: CodecMember, at: Location): ty
 /** Reads the value that a JSON object has for a field; undefined if it has none. */
 export function readField(field: CodecMember, json: JsonObject, at: Location): unknown {
   const { codec, jsonName, jsonRequired } = field;
-  const sent = ownValue(json, jsonName);
+  // An inherited one, such as `constructor`, is none of the client's.
+  const sent = Object.hasOwn(json, jsonName) ? json[jsonName] : undefined;
   if (sent === undefined)
     return jsonRequired ? at.below(jsonName).fail('missing-in-json', 'The JSON body must have this value.') : undefined;
   // The way of most values, for which no location is made.
