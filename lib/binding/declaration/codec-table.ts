@@ -16,7 +16,7 @@ import {
 } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
 import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
-import { parsableCodec, parserOf, replacedCodec, type ValueParser } from '../types/value-parser';
+import { parsableCodec, replacedCodec, valueParserFor, type ValueParser } from '../types/value-parser';
 import { instancesOf, isDto, namingErrors, propertiesOf } from './declarations';
 import type { PropertyKind, PropertySpec } from './property';
 
@@ -89,9 +89,9 @@ export class CodecTable implements Codecs {
 
   /** Makes the type's own codec, with this endpoint's value parser and converter taking precedence. */
   private make(type: AnyType): Codec {
-    const given = this.valueParsers.find(one => one.type === type);
-    // In JSON, a class with both is read by its declared properties.
-    const parser = given ?? (isParsable(type) && isDto(type) ? parserOf(type) : undefined);
+    // In JSON, a class with tryParse and properties is read by these.
+    const tryParse = isParsable(type) && isDto(type) ? valueParserFor(type, text => type.tryParse(text)) : undefined;
+    const parser = this.valueParsers.find(one => one.type === type) ?? tryParse;
     const converter = this.serializer.converters?.find(one => one.type === type);
     const made = ownCodec(type, this);
     const own = this.serializer.decimals === 'text' ? decimalInText(made) : made;

@@ -1,4 +1,5 @@
 import { INVALID, type Location } from './location';
+import { isPlain } from '../../options/merge';
 import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 
 /** Reads JSON out of one text: a query parameter, a form field, a claim or a header. */
@@ -45,35 +46,19 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function plainJson(value: unknown, at: Location, depth = at.depth): unknown {
   if (isExactNumber(value)) return Number(value.value);
   const isArray = Array.isArray(value);
-  if (!isArray && !isPlainObject(value)) return value;
+  if (!isArray && !isPlain(value)) return value;
   const { items: limit } = at.limits;
   if (depth > at.limits.depth) return at.failTooDeep();
   if (isArray && value.length > limit)
     return at.fail('too-many-items', `There is an array of more than ${limit} items.`, { limit });
   const copy: unknown[] = [];
-  for (const one of isArray ? (value as unknown[]) : Object.values(value)) {
+  for (const one of Object.values(value as object)) {
     const plain = plainJson(one, at, depth + 1);
     if (plain === INVALID) return INVALID;
     copy.push(plain);
   }
   // Object.fromEntries defines properties, so `__proto__` is a name like any other.
-  return isArray ? copy : Object.fromEntries(Object.keys(value).map((name, index) => [name, copy[index]]));
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
-/**
- * Splits one value at its commas, unless that makes an empty item: then the comma is part of the text. Items of headers
- * may have blanks around them (RFC 9110, section 5.6.1).
- */
-export function splitAtCommas(text: string, { source }: Location): readonly string[] {
-  const parts = text.split(',');
-  if (parts.some(part => part.trim() === '')) return [text];
-  return source === 'header' ? parts.map(part => part.trim()) : parts;
+  return isArray ? copy : Object.fromEntries(Object.keys(value as object).map((name, index) => [name, copy[index]]));
 }
 
 /** Reads an own property of an object; inherited ones, such as `constructor` and `__proto__`, count as absent. */

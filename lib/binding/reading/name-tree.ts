@@ -62,6 +62,16 @@ export class NameTree {
     return tree;
   }
 
+  /**
+   * Splits one text into items at its commas, unless that makes an empty item: then the comma is part of the text.
+   * Items of headers may have blanks around them (RFC 9110, section 5.6.1).
+   */
+  static itemsIn(text: string, { source }: Location): readonly IndexedItem[] {
+    const parts = text.split(',');
+    const texts = parts.some(part => part.trim() === '') ? [text] : parts;
+    return texts.map((part, index) => [index, NameTree.of([source === 'header' ? part.trim() : part])]);
+  }
+
   add(one: SentName): void {
     this.sent.push(one);
     if (one.parts.length === this.depth) this.values.push(one.value);

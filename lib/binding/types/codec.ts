@@ -8,7 +8,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * What one endpoint knows of a type: plain data of one of eight kinds. Four functions read and write its values, each
- * with a case for every kind: `readJson`, `readNames` (with `readText`), `written` and `schemaOf`.
+ * with a case for every kind: `readJson`, `readNames`, `written` and `schemaOf`.
  * @typeParam T the type of the values.
  */
 export type Codec<T = unknown> = AnyCodec & { readonly holds?: () => T };
@@ -172,7 +172,7 @@ export const takesNull = ({ kind }: Codec): boolean => kind === 'nullable' || ki
 
 /** Returns true if the source of the object must not bind to one of its properties. */
 export function isBlocked({ dontBind }: CodecMember, { source }: Pick<Location, 'source'>): boolean {
-  return dontBind.length > 0 && (dontBind as readonly ProblemLocation[]).includes(source);
+  return (dontBind as readonly ProblemLocation[]).includes(source);
 }
 
 /** Returns the types that a type is composed of. */

@@ -93,10 +93,7 @@ function longOf(digits: string | number): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-function doubleOf(digits: string | number): number | undefined {
-  const value = Number(digits);
-  return Number.isFinite(value) ? value : undefined;
-}
+const doubleOf: NumberOf<number> = digits => (Number.isFinite(Number(digits)) ? Number(digits) : undefined);
 
 function decimalOf(digits: string | number): BigNumber | undefined {
   const isShort = typeof digits === 'number' || digits.length <= EXACT_DIGITS;
@@ -106,7 +103,6 @@ function decimalOf(digits: string | number): BigNumber | undefined {
   return value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined;
 }
 
-const readLong = (text: string): bigint | undefined => inText(text, INTEGER, longOf);
 const readDecimal = (text: string): BigNumber | undefined => inText(text, NUMBER, decimalOf);
 
 /** Makes a type of numbers. */
@@ -154,7 +150,8 @@ export const int: RuledType<number, NumberRules> = numbers('int', INTEGER, intOf
 export const long: RuledType<bigint, NumberRules> = numbers('long', INTEGER, longOf, {
   described: 'a whole number of at most 64 bits',
   // As a number, 2 ** 60 would be written with the digits of another one, 1152921504606847000.
-  write: value => (Number.isInteger(value) ? BigInt(value as number) : (readLong(textOf(value)) ?? value)),
+  write: value =>
+    Number.isInteger(value) ? BigInt(value as number) : (inText(textOf(value), INTEGER, longOf) ?? value),
   schema: { type: ['string', 'integer'], format: 'int64', pattern: '^[+-]?[0-9]{1,19}$' },
   writtenSchema: { type: 'integer', format: 'int64' },
   needsExactNumbers: true,

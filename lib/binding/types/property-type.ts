@@ -66,17 +66,14 @@ export type IfRequired<T, O> = O extends unknown
     : T | undefined
   : never;
 
-export function isValueType(type: unknown): type is ValueType<unknown> {
-  return typeof type === 'object' && type !== null && 'codec' in type && typeof type.codec === 'function';
-}
+export const isValueType = (type: unknown): type is ValueType<unknown> =>
+  typeof type === 'object' && has(type, 'codec') && typeof type.codec === 'function';
 
 /** Returns true if JSON null is not a missing value of a type, but a wrong one. */
 export const refusesNull = (type: unknown): boolean => isValueType(type) && type.refusesNull === true;
 
 /** Returns true if the values of a type may be missing. */
-export function isOptional(type: unknown): boolean {
-  return isValueType(type) && type.isOptional === true;
-}
+export const isOptional = (type: unknown): boolean => isValueType(type) && type.isOptional === true;
 
 /** Returns the name of a class; empty for a type that has none, or whose static property `name` is not text. */
 export function classNameOf(type: unknown): string {
@@ -113,13 +110,11 @@ function nameOf(type: unknown, hintForText: string): string {
     : String(type);
 }
 
-export function isSchema(type: unknown): type is StandardSchemaV1 {
-  return has(type, '~standard') && has(type['~standard'], 'validate');
-}
+export const isSchema = (type: unknown): type is StandardSchemaV1 =>
+  has(type, '~standard') && has(type['~standard'], 'validate');
 
-export function isParsable(type: unknown): type is Parsable<unknown> {
-  return has(type, 'tryParse') && typeof type.tryParse === 'function';
-}
+export const isParsable = (type: unknown): type is Parsable<unknown> =>
+  has(type, 'tryParse') && typeof type.tryParse === 'function';
 
 function has<K extends string>(value: unknown, name: K): value is Record<K, unknown> {
   return ((typeof value === 'object' && value !== null) || typeof value === 'function') && name in value;

@@ -1,6 +1,6 @@
 import { isPromise } from '../../basics/awaitable';
 import type { Failures } from '../reading/failures';
-import { isJsonObject, type JsonObject, ownValue } from '../reading/json-text';
+import { isJsonObject, type JsonObject } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { checkLater } from './class-check';
 import { isBlocked, notNull, takesFiles, takesNull } from './codec';
@@ -89,9 +89,9 @@ export function readParts<S extends object>(
     const branch = codec.branches.get(parts.field(codec.tag, sent, at) ?? failNoTag(codec.tag, at));
     return branch ? readParts(branch, sent, at, parts) : INVALID;
   }
-  const entries = codec.kind === 'record' ? parts.entries(sent) : [];
-  if (at.isTooLarge(entries.length)) return INVALID;
   if (codec.kind === 'record') {
+    const entries = parts.entries(sent);
+    if (at.isTooLarge(entries.length)) return INVALID;
     // It has no prototype: `__proto__` is a name, too.
     const record = Object.create(null) as object;
     for (const [name, value] of entries)
@@ -99,9 +99,10 @@ export function readParts<S extends object>(
       setOn(record, name, parts.item(codec.item, value, at.isSecret ? at : at.below(name)), at.failures);
     return record;
   }
+  if (at.isTooLarge()) return INVALID;
   const object = codec.create();
   for (const field of codec.fields) {
-    const value = isBlocked(field, at) ? undefined : parts.field(field, sent, at);
+    const value = field.dontBind.length > 0 && isBlocked(field, at) ? undefined : parts.field(field, sent, at);
     setOn(object, field.property, value === undefined ? readAbsent(field, at) : value, at.failures);
   }
   codec.complete?.(object);
@@ -119,7 +120,8 @@ function failNoTag({ codec, jsonName, bindName }: CodecMember, at: Location): ty
 /** Reads the value that a JSON object has for a field; undefined if it has none. */
 export function readField(field: CodecMember, json: JsonObject, at: Location): unknown {
   const { codec, jsonName, jsonRequired } = field;
-  const sent = ownValue(json, jsonName);
+  // An inherited one, such as `constructor`, is none of the client's.
+  const sent = Object.hasOwn(json, jsonName) ? json[jsonName] : undefined;
   if (sent === undefined)
     return jsonRequired ? at.below(jsonName).fail('missing-in-json', 'The JSON body must have this value.') : undefined;
   // The way of most values, for which no location is made.

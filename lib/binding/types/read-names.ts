@@ -1,4 +1,4 @@
-import { jsonInText, jsonLike, splitAtCommas } from '../reading/json-text';
+import { jsonInText, jsonLike } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type Sent } from '../reading/name-tree';
 import { fieldsOf, isBlocked, isReadByName, notNull } from './codec';
@@ -87,7 +87,7 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
     if (json !== undefined) return readJson(codec, Array.isArray(json) ? json : [json], at.asJson());
     if (item.kind === 'object' || item.kind === 'union' || item.kind === 'record')
       return at.failValue(text, 'JSON text');
-    items = splitAtCommas(text, at).map((part, index) => [index, NameTree.of([part])]);
+    items = NameTree.itemsIn(text, at);
   }
   // Without an index in the name that was sent, the failure of a single item is reported under that.
   const isOne = items.length === 1 && items[0]?.[1].key === '';

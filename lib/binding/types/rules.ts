@@ -101,7 +101,7 @@ function withRules(plain: RuledCodec, rules: readonly Meaning[], checks: readonl
  * @returns the value; INVALID if it breaks a rule; a promise for what is not known yet.
  */
 export function keepsRules(codec: RuledCodec, value: unknown, at: Location): unknown {
-  if (!codec.rules || value === INVALID) return value;
+  if (!codec.rules) return value;
   // Items whose schema or check is asynchronous are set when they are known.
   const items = codec.kind === 'list' ? (value as unknown[]) : [];
   return items.some(isPromise) ? Promise.all(items).then(() => keepsAll(codec, value, at)) : keepsAll(codec, value, at);

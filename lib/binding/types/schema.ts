@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
-import { jsonInText, jsonLike, plainJson, splitAtCommas } from '../reading/json-text';
+import { jsonInText, jsonLike, plainJson } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type IndexedItem } from '../reading/name-tree';
 import type { JsonSchema, SchemaCodec, Shape } from './codec';
@@ -169,8 +169,7 @@ function fromText(text: string, shape: Shape, at: Location): unknown {
   const json = takes.has('array') || takes.has('object') ? jsonLike(text) : undefined;
   if (json !== undefined) return plainJson(inArray(shape, json), at);
   if (!takes.has('array')) return text;
-  const items = splitAtCommas(text, at).map((part, index): IndexedItem => [index, NameTree.of([part])]);
-  return fromItems(items, shape, at);
+  return fromItems(NameTree.itemsIn(text, at), shape, at);
 }
 
 /** Converts what was sent under a name and below it. A file by itself may be a collection of one. */
@@ -199,10 +198,8 @@ const sentIndexes = new WeakMap<object, readonly number[]>();
 
 function fromItems(items: readonly IndexedItem[], shape: Shape, at: Location): unknown {
   if (at.isTooLarge(items.length)) return INVALID;
+  const indexes = items.map(([index]) => index);
   const all = items.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
-  sentIndexes.set(
-    all,
-    items.map(([index]) => index),
-  );
+  sentIndexes.set(all, indexes);
   return all.includes(INVALID) ? INVALID : all;
 }

@@ -58,12 +58,6 @@ export function parsableCodec(type: Parsable<unknown>): ScalarCodec {
   };
 }
 
-/** The value parser of a class with `static tryParse(text)` and declared properties: those are read from JSON. */
-export const parserOf = (type: Parsable<unknown> & AnyType): ValueParser => ({
-  type,
-  parse: input => type.tryParse(input),
-});
-
 /**
  * Returns the value's text, or the value itself if it has a `toJSON`. Instances of other classes are refused.
  * @throws TypeError for a value with neither: its fields are not declared, and what is read is text.
