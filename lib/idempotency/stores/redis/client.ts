@@ -115,7 +115,7 @@ const OPTIONS = { disableOfflineQueue: true, lazyConnect: true, enableOfflineQue
 export class Subscriber {
   private connection: Promise<Connection> | undefined;
   private readonly watchers = new Watchers();
-  /** Of node-redis; ioredis emits an event. */
+  /** Of node-redis; ioredis emits an event with the channel. */
   private readonly listener: readonly Listener[];
 
   constructor(private readonly client: SingleClient) {
