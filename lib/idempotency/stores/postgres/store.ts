@@ -85,8 +85,6 @@ function storeOn(owner: string, pool: PostgresPool, options: PostgresStoreOption
 
 /** The tables, which are made when they are missing. */
 class Database extends SqlDatabase {
-  private creating: Promise<void> | undefined;
-
   constructor(
     private readonly pool: PostgresPool,
     dialect: Dialect,
@@ -104,20 +102,12 @@ class Database extends SqlDatabase {
       } catch (error) {
         const code = sqlState(error);
         if (tries === TRIES || (code !== UNDEFINED_TABLE && code !== SERIALIZATION_FAILURE)) throw error;
-        if (code === UNDEFINED_TABLE) await (this.creating ??= this.create());
-        // Else the database isolates more strictly than "read committed", another step came first, and ours changed
-        // nothing.
+        // The database isolates more strictly than "read committed", another step came first, and ours changed nothing.
+        if (code === SERIALIZATION_FAILURE) continue;
       }
-    }
-  }
-
-  private async create(): Promise<void> {
-    try {
-      await this.pool.query(this.ddl);
-    } catch (error) {
-      if (!MADE_ALREADY.includes(sqlState(error))) throw error;
-    } finally {
-      this.creating = undefined;
+      await this.pool.query(this.ddl).catch((error: unknown) => {
+        if (!MADE_ALREADY.includes(sqlState(error))) throw error;
+      });
     }
   }
 }
@@ -154,7 +144,7 @@ function leasesIn(database: Database, statements: Statements): LeaseStore {
       const { state, token: holder } = found;
       if (!granted.includes(state) || !(holder === token || state === 'none' || state === 'over')) return found;
       if (tries < TRIES) await pause(tries);
-      else if (step === 'acquire') return found;
+      else if (step === 'acquire' && found !== NONE) return found;
       else throw new Error(`postgresStore: ${step} was tried ${TRIES} times, and others had locked the row each time`);
     }
   }

@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable, type Awaitable } from '../../../basics/awaitable';
+import { objectWith } from '../../../options/check';
 import { isUnknown, RecordLeases, type Decision, type HeldRun, type LeaseStore } from '../../leases/lease-store';
 import type { RunFacts } from '../../leases/runs';
 import { schemaWith, SqlDatabase, type Dialect } from '../sql';
@@ -34,8 +35,7 @@ export function sqliteStore(database: string | SqliteDatabase): SqliteStore {
 
 /** @throws TypeError for what is no database. */
 function given(database: SqliteDatabase): SqliteDatabase {
-  const { exec, prepare } = Object(database) as Partial<SqliteDatabase>;
-  if (typeof exec === 'function' && typeof prepare === 'function') return database;
+  if (objectWith('', 'exec', 'prepare').accepts(database)) return database;
   const remedy = isThenable(database) ? ', not a promise: await it first' : '';
   throw new TypeError(`sqliteStore takes a path, or a database of node:sqlite or better-sqlite3${remedy}.`);
 }
