@@ -36,24 +36,21 @@ export function isMapLike(store: object): boolean {
   return Symbol.iterator in store || typeof (store as { size?: unknown }).size === 'number';
 }
 
-/** An adapter, or a layer above it; `@keyv/redis` has a method that puts a namespace in front of a key. */
-type Layer = Partial<KeyvLike> & { createKeyPrefix?(key: string, namespace?: string): string };
+/** A Keyv, or a layer under it; `@keyv/redis` has a method that puts a namespace in front of a key. */
+type Layer = Partial<KeyvLike> & { throwOnErrors?: boolean; createKeyPrefix?(key: string, namespace?: string): string };
 
 /**
- * Returns the layers under a Keyv, the outermost first: Keyv 5 has one, the adapter or the Map; Keyv 6 puts an adapter
- * of its own around a Map, and around an adapter that was made for Keyv 5.
+ * Returns a Keyv and what is under it, the outermost first: in Keyv 5 the adapter or the Map; Keyv 6 puts an adapter of
+ * its own around a Map, and around an adapter that was made for Keyv 5.
  */
-export function layersUnder({ store }: KeyvLike): readonly [Layer, ...Layer[]] {
-  const outer = store as Layer;
-  const { store: inner } = outer;
-  return isStore(inner) ? [outer, inner] : [outer];
+function layersOf(keyv: KeyvLike): readonly Layer[] {
+  const layers: Layer[] = [];
+  for (let layer: unknown = keyv; isStore(layer); layer = layer.store) layers.push(layer);
+  return layers;
 }
 
 /** Returns the object that actually holds a Keyv's data. */
-export function backingStoreOf(keyv: KeyvLike): Layer {
-  const [outer, inner = outer] = layersUnder(keyv);
-  return inner;
-}
+export const backingStoreOf = (keyv: KeyvLike): Layer => layersOf(keyv).at(-1) ?? keyv;
 
 /** The namespace that Keyv 5 takes if it is given none; Keyv 6 takes none. */
 const DEFAULT_NAMESPACE = 'keyv';
@@ -66,20 +63,21 @@ export const prefixFor = (kind: 'lease' | 'response', namespace = DEFAULT_NAMESP
   `${namespace}:bindonce:1::${kind}:`;
 
 /** Returns the namespace of a Keyv; Keyv 6 leaves it to an adapter that has its own. */
-export function namespaceOf(keyv: KeyvLike): string | undefined {
-  return [keyv, ...layersUnder(keyv)].map(({ namespace }) => namespace).find(Boolean);
-}
+export const namespaceOf = (keyv: KeyvLike): string | undefined =>
+  layersOf(keyv)
+    .map(({ namespace }) => namespace)
+    .find(Boolean);
 
 /**
  * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the same may
  * hold for the adapter of an application.
  * @throws TypeError if not the adapter alone has the namespace.
  */
-export function refuseOtherNames(keyv: KeyvLike): void {
-  const [outer, inner] = layersUnder(keyv);
-  const adapter = inner ?? outer;
+function refuseOtherNames(keyv: KeyvLike, adapter: Layer): void {
   // That of `@keyv/redis` names them the same under both.
-  if (adapter.createKeyPrefix || (adapter.namespace && !(inner && outer.namespace))) return;
+  if (adapter.createKeyPrefix) return;
+  const ofKeyv6 = layersOf(keyv).slice(1, -1);
+  if (adapter.namespace && !ofKeyv6.some(({ namespace }) => namespace)) return;
   throw new TypeError(
     `idempotency: store is a Keyv on ${adapter.constructor.name}, under which Keyv 5 and 6 give responses different ` +
       'names. Give the namespace to the adapter alone: ' +
@@ -120,6 +118,13 @@ const RECENT = 10_000;
 class KeyvResponses extends TextResponses {
   private lastError: { readonly error: unknown; readonly at: number } | undefined;
   private readonly client: BorrowedClient | undefined;
+  /** A Map keeps what has expired until it is read, and no request reads it any more. */
+  private readonly isMap: boolean;
+  /**
+   * Of the keys to pass to the Keyv. It starts with the namespace: Keyv 5 puts it in front of other keys before the
+   * adapter puts it in front once more, Keyv 6 does not. For an adapter without a namespace, both are in it.
+   */
+  private readonly prefix: string;
 
   /**
    * Keyv hides failures by default: an outage would look like a missing response, and a failed write like a successful
@@ -127,58 +132,45 @@ class KeyvResponses extends TextResponses {
    */
   constructor(private readonly keyv: KeyvLike) {
     super();
-    for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
-    this.client = BorrowedClient.of(backingStoreOf(keyv));
-    if (this.client) refuseOtherNames(keyv);
+    for (const layer of layersOf(keyv)) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
+    const adapter = backingStoreOf(keyv);
+    this.isMap = isMapLike(adapter);
+    this.client = BorrowedClient.of(adapter);
+    if (this.client) refuseOtherNames(keyv, adapter);
+    const prefix = prefixFor('response', namespaceOf(keyv));
+    this.prefix = adapter.namespace ? prefix : (adapter.createKeyPrefix?.(prefix, DEFAULT_NAMESPACE) ?? prefix);
     keyv.on('error', error => {
       this.lastError = { error, at: performance.now() };
     });
   }
 
   protected async read(cacheKey: string, token: string): Promise<unknown> {
-    const { lastError } = this;
-    let stored: unknown;
-    try {
-      stored = await this.openKeyv().get(this.keyOf(cacheKey, token));
-    } catch (error) {
+    const { keyv, lastError } = this;
+    this.client?.checkOpen();
+    const stored = await keyv.get(this.prefix + nameOf(cacheKey, token)).catch((error: unknown) => {
       // Text that is no JSON stays so.
-      if (error instanceof SyntaxError) return undefined;
-      throw error;
-    }
-    if (stored === undefined && this.lastError !== lastError && !('throwOnErrors' in this.keyv))
+      if (!(error instanceof SyntaxError)) throw error;
+    });
+    if (stored === undefined && this.lastError !== lastError && !('throwOnErrors' in keyv))
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     return stored;
   }
 
   protected async write(cacheKey: string, token: string, text: string, ms: number): Promise<void> {
-    if (!(await this.openKeyv().set(this.keyOf(cacheKey, token), text, ms)))
+    this.client?.checkOpen();
+    if (!(await this.keyv.set(this.prefix + nameOf(cacheKey, token), text, ms)))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
-    // A Map keeps what has expired until it is read, and no request reads it any more.
-    if (isMapLike(backingStoreOf(this.keyv)) && ms <= MAX_TIMER)
+    if (this.isMap && ms <= MAX_TIMER)
       setTimeout(() => void this.delete(cacheKey, token).catch(() => undefined), ms).unref();
   }
 
   async delete(cacheKey: string, token: string): Promise<void> {
-    await this.openKeyv().delete(this.keyOf(cacheKey, token));
+    // A call of Keyv would open a client that is closed again, and the process would never end.
+    this.client?.checkOpen();
+    await this.keyv.delete(this.prefix + nameOf(cacheKey, token));
   }
 
   recentError(): unknown {
     return this.lastError && performance.now() - this.lastError.at < RECENT ? this.lastError.error : undefined;
-  }
-
-  /**
-   * Returns the key to pass to the Keyv. It starts with the namespace: Keyv 5 puts it in front of other keys before the
-   * adapter puts it in front once more, Keyv 6 does not. For an adapter without a namespace, both are in it.
-   */
-  private keyOf(cacheKey: string, token: string): string {
-    const adapter = backingStoreOf(this.keyv);
-    const name = prefixFor('response', namespaceOf(this.keyv)) + nameOf(cacheKey, token);
-    return adapter.namespace ? name : (adapter.createKeyPrefix?.(name, DEFAULT_NAMESPACE) ?? name);
-  }
-
-  /** @throws Error if the client is closed: a call of Keyv would open it again, and the process would never end. */
-  private openKeyv(): KeyvLike {
-    this.client?.checkOpen();
-    return this.keyv;
   }
 }

@@ -17,7 +17,31 @@ export interface Dialect {
   readonly lock: string;
   /** Returns the time so many milliseconds from now. */
   after(ms: string): string;
+  /** Returns the value of the column `key`. */
+  keyOf(cacheKey: string): unknown;
 }
+
+/**
+ * Makes the tables of runs and responses, unless they are there.
+ * @param types of a key, a condition and a time. (SQLite takes any name for a type.)
+ * @param named names a table or an index.
+ */
+export const schemaWith = (
+  [key, condition, time]: readonly [string, string, string],
+  named: (what: string) => string,
+  indexed = named,
+): string => `CREATE TABLE IF NOT EXISTS ${named('runs')} (
+  key ${key} PRIMARY KEY, token text NOT NULL, done ${condition} NOT NULL, expires ${time} NOT NULL,
+  unknown_until ${time}, cache_key text, method text, path text, created float8, key_hash text, caller_hash text,
+  status int
+);
+CREATE TABLE IF NOT EXISTS ${named('responses')} (
+  key ${key}, token text, response text NOT NULL, expires ${time} NOT NULL, PRIMARY KEY (key, token)
+);
+CREATE INDEX IF NOT EXISTS ${indexed('runs_expires')} ON ${named('runs')} (expires);
+CREATE INDEX IF NOT EXISTS ${indexed('runs_created')} ON ${named('runs')} (created);
+CREATE INDEX IF NOT EXISTS ${indexed('runs_key_hash')} ON ${named('runs')} (key_hash);
+CREATE INDEX IF NOT EXISTS ${indexed('responses_expires')} ON ${named('responses')} (expires);`;
 
 /** A row of a list. */
 interface Row extends Omit<RunRecord, 'status'> {
@@ -58,8 +82,6 @@ export abstract class SqlDatabase extends TextResponses {
 
   /** Runs one statement. */
   protected abstract query(text: string, values: readonly unknown[]): Promise<readonly unknown[]>;
-  /** Returns the value of the column `key`. */
-  protected abstract keyOf(cacheKey: string): unknown;
 
   /** Lists runs, the newest first. */
   private async list(query: RunQuery): Promise<RunPage> {
@@ -79,7 +101,7 @@ export abstract class SqlDatabase extends TextResponses {
 
   /** Finds the run of a key. */
   private async find(cacheKey: string): Promise<RunRecord | undefined> {
-    const [run] = await this.select('AND key = $1', [this.keyOf(cacheKey)]);
+    const [run] = await this.select('AND key = $1', [this.dialect.keyOf(cacheKey)]);
     return run;
   }
 
@@ -101,18 +123,18 @@ export abstract class SqlDatabase extends TextResponses {
   protected async read(cacheKey: string, token: string): Promise<unknown> {
     const { responses, now } = this.dialect;
     const text = `SELECT response FROM ${responses} WHERE key = $1 AND token = $2 AND expires > ${now}`;
-    const [row] = (await this.query(text, [this.keyOf(cacheKey), token])) as readonly Response[];
+    const [row] = (await this.query(text, [this.dialect.keyOf(cacheKey), token])) as readonly Response[];
     return row?.response;
   }
 
   protected write(cacheKey: string, token: string, response: string, ms: number): Promise<unknown> {
     const text = `${this.insert} response = excluded.response, expires = excluded.expires RETURNING token`;
-    return this.query(text, [this.keyOf(cacheKey), token, response, ms]);
+    return this.query(text, [this.dialect.keyOf(cacheKey), token, response, ms]);
   }
 
   async delete(cacheKey: string, token: string): Promise<void> {
     const text = `DELETE FROM ${this.dialect.responses} WHERE key = $1 AND token = $2 RETURNING token`;
-    await this.query(text, [this.keyOf(cacheKey), token]);
+    await this.query(text, [this.dialect.keyOf(cacheKey), token]);
   }
 
   private get insert(): string {

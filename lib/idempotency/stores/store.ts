@@ -44,10 +44,7 @@ export function isStore(value: unknown): value is Store {
 /** Responses in a store that keeps text. */
 export abstract class TextResponses implements ResponseStore {
   /** Reads that are under way, and when they began. */
-  private readonly reads = new Map<
-    string,
-    { readonly at: number; readonly result: ReturnType<TextResponses['get']> }
-  >();
+  private readonly reads = new Map<string, { at: number; result: Promise<RecordedResponse | undefined> }>();
 
   protected abstract read(cacheKey: string, token: string): Awaitable<unknown>;
   protected abstract write(cacheKey: string, token: string, text: string, ms: number): Awaitable<unknown>;
@@ -64,12 +61,11 @@ export abstract class TextResponses implements ResponseStore {
     const pending = this.reads.get(name);
     if (pending && now - pending.at < ms / 2) return pending.result;
     const look = async (): Promise<RecordedResponse | undefined> => fromStored(name, await this.read(cacheKey, token));
-    const forget = (): void => {
-      if (this.reads.get(name) === read) this.reads.delete(name);
-    };
-    const read = { at: now, result: look().finally(forget) };
-    this.reads.set(name, read);
-    return read.result;
+    const result = look().finally(() => {
+      if (this.reads.get(name)?.result === result) this.reads.delete(name);
+    });
+    this.reads.set(name, { at: now, result });
+    return result;
   }
 
   async set(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {

@@ -24,10 +24,8 @@ const BELOW = ['cause', 'driverError', 'meta', 'driverAdapterError'] as const;
 function isRetryable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const found = error as Readonly<Record<string, unknown>>;
-  return (
-    [found['code'], found['originalCode']].some(code => RETRYABLE.includes(code)) ||
-    BELOW.some(name => isRetryable(found[name]))
-  );
+  const isCode = RETRYABLE.includes(found['code']) || RETRYABLE.includes(found['originalCode']);
+  return isCode || BELOW.some(name => isRetryable(found[name]));
 }
 
 /** Makes the adapter of a library. @param execute returns rows, or an object with them as pg does. */
@@ -63,42 +61,26 @@ interface PgClient {
   release(error?: Error | boolean): void;
 }
 
-interface PgPool<Client> {
-  connect(callback: (error: Error | undefined, client: Client | undefined, release: never) => void): unknown;
-}
-
 /** Clients that have our listener for errors. */
 const heard = new WeakSet<PgClient>();
-
-/**
- * Takes a client of a pool. While it is used, the pool does not listen to it: a connection that breaks between two
- * queries would end the process. (Even between its promise and whoever awaits it, hence the callback.)
- */
-const connected = <Client extends PgClient>(pool: PgPool<Client>): Promise<Client> =>
-  new Promise((resolve, reject) => {
-    pool.connect((error, client) => {
-      if (!client) {
-        reject(error ?? new Error('The pool has no client.'));
-        return;
-      }
-      // The next query fails.
-      if (!heard.has(client)) client.on('error', () => undefined);
-      heard.add(client);
-      resolve(client);
-    });
-  });
 
 /**
  * Transactions of pg (node-postgres) 8.
  * @param pool a `Pool`; it must not be one that `postgresStore` uses, unless it has a connection to spare for it.
  */
 export const fromPg = <Client extends PgClient>(
-  pool: PgPool<Client>,
+  pool: { connect(callback: (error: Error | undefined, client?: Client) => void): unknown },
   { isolationLevel }: Isolation = {},
 ): TransactionAdapter<Client> =>
   adapter(
     async work => {
-      const client = await connected(pool);
+      // Not awaited: a connection may break between the promise and whoever awaits it.
+      const client = await new Promise<Client>((resolve, reject) => {
+        pool.connect((error, connected) => {
+          if (connected) resolve(withListener(connected));
+          else reject(error ?? new Error('The pool has no client.'));
+        });
+      });
       let broken = false;
       try {
         await client.query(isolationLevel ? `BEGIN ISOLATION LEVEL ${isolationLevel}` : 'BEGIN');
@@ -114,6 +96,16 @@ export const fromPg = <Client extends PgClient>(
     },
     (client, text, values) => client.query(text, values),
   );
+
+/**
+ * While a client is used, the pool does not listen to it: a connection that breaks between two queries would end the
+ * process. With a listener, the next query fails.
+ */
+function withListener<Client extends PgClient>(client: Client): Client {
+  if (!heard.has(client)) client.on('error', () => undefined);
+  heard.add(client);
+  return client;
+}
 
 /** Transactions of postgres.js 3. @param options of `sql.begin()`, for example `'isolation level serializable'`. */
 export const fromPostgresJs = <Tx extends { unsafe(text: string, values: string[]): PromiseLike<unknown> }>(

@@ -1,44 +1,30 @@
-import type { Dialect } from '../sql';
+import { createHash } from 'node:crypto';
+import { schemaWith, type Dialect } from '../sql';
 
-/** The names of the three tables, quoted. */
-export interface Tables {
-  /** A row for each key: the run that has it, and whether it is done. */
-  readonly runs: string;
-  /**
-   * When the lease of a run ends. Renewals write here and nowhere else: a transaction of the application that marks its
-   * run done reads no row that a renewal changes, so the two never fail each other at any isolation level.
-   */
-  readonly leases: string;
-  readonly responses: string;
-}
-
-/** Matches the names that {@link tablesOf} takes: PostgreSQL cuts off a name of more than 63 bytes. */
+/** Matches a schema, or the beginning of the tables' names: PostgreSQL cuts off a name of more than 63 bytes. */
 export const NAME = /^[a-z_][a-z0-9_]{0,49}$/i;
 
-/** Names the tables. The number is the version of what is in them. */
-export function tablesOf(prefix: string, schema?: string): Tables {
-  const named = (what: string): string => `${schema === undefined ? '' : `"${schema}".`}"${prefix}1_${what}"`;
-  return { runs: named('runs'), leases: named('leases'), responses: named('responses') };
-}
+/** Names the tables, quoted. The number is the version of what is in them. */
+export const namesOf =
+  (prefix = 'bindonce_', schema?: string) =>
+  (what: string): string =>
+    `${schema === undefined ? '' : `"${schema}".`}"${prefix}1_${what}"`;
 
 /** Several statements in one query are one transaction: there is no table without the others. */
-export const ddl = ({ runs, leases, responses }: Tables): string => `CREATE TABLE ${runs} (
-  key bytea PRIMARY KEY, token text NOT NULL, done boolean NOT NULL, expires timestamptz NOT NULL,
-  unknown_until timestamptz, cache_key text, method text, path text, created float8, key_hash text, caller_hash text,
-  status int
-);
-CREATE INDEX ON ${runs} (expires);
-CREATE INDEX ON ${runs} (created);
-CREATE INDEX ON ${runs} (key_hash);
-CREATE TABLE ${leases} (key bytea PRIMARY KEY, token text NOT NULL, expires timestamptz NOT NULL);
-CREATE TABLE ${responses} (
-  key bytea, token text, response text NOT NULL, expires timestamptz NOT NULL, PRIMARY KEY (key, token)
-);
-CREATE INDEX ON ${responses} (expires);`;
+export const ddl = (prefix?: string, schema?: string): string => {
+  const named = namesOf(prefix, schema);
+  return `${schemaWith(['bytea', 'boolean', 'timestamptz'], named, namesOf(prefix))}
+CREATE TABLE IF NOT EXISTS ${named('leases')} (
+  key bytea PRIMARY KEY, token text NOT NULL, expires timestamptz NOT NULL
+);`;
+};
 
 const after = (ms: string): string => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
 /** In milliseconds since 1970. */
 const msOf = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
+
+/** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
+export const keyOf = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 /** When a run is over, and its key is free; `greatest` ignores NULL. */
 const OVER = 'CASE WHEN done THEN r.expires ELSE greatest(l.expires, unknown_until) END';
@@ -58,7 +44,15 @@ const FACTS = 'cache_key, method, path, created, key_hash, caller_hash';
  * Time: `now()`, when the statement began, decides whether a lease has expired: a time that is too early never takes a
  * lease from its holder. A lease that is taken begins at `clock_timestamp()`, when it is written.
  */
-export function statementsOn({ runs, leases, responses }: Tables) {
+export function statementsOn(named: (what: string) => string) {
+  /** A row for each key: the run that has it, and whether it is done. */
+  const runs = named('runs');
+  /**
+   * When the lease of a run ends. Renewals write here and nowhere else: a transaction of the application that marks its
+   * run done reads no row that a renewal changes, so the two never fail each other at any isolation level.
+   */
+  const leases = named('leases');
+  const responses = named('responses');
   const both = `FROM ${runs} r JOIN ${leases} l USING (key)`;
   const live = `WHEN done THEN 'done' WHEN ${IS_UNKNOWN} THEN 'unknown' ELSE 'running'`;
   const ends = 'CASE WHEN done THEN r.expires WHEN l.expires > now() THEN l.expires ELSE unknown_until END';
@@ -98,7 +92,7 @@ WITH gone AS (
   ) RETURNING key
 )
 DELETE FROM ${leases} WHERE key IN (SELECT key FROM gone) RETURNING key`;
-  const dialect: Dialect = { responses, listed, sweep, now: 'now()', lock: 'FOR UPDATE SKIP LOCKED', after };
+  const dialect: Dialect = { responses, listed, sweep, now: 'now()', lock: 'FOR UPDATE SKIP LOCKED', after, keyOf };
   return {
     dialect,
     /** $4: milliseconds for which the run is unknown if its lease ends without a record, or null; $5 to $10: facts. */

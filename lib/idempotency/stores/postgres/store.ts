@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable } from '../../../basics/awaitable';
 import { checkOptions, objectWith, type Rule } from '../../../options/check';
@@ -6,7 +5,7 @@ import type { LeaseStore } from '../../leases/lease-store';
 import type { RunRecord } from '../../leases/runs';
 import { SqlDatabase, type Dialect } from '../sql';
 import { nameOf, toStored, type Store } from '../store';
-import { ddl, NAME, statementsOn, tablesOf } from './statements';
+import { ddl, keyOf, NAME, namesOf, statementsOn } from './statements';
 
 /** The part of a `Pool` of pg (node-postgres 8) that bindonce uses. */
 export interface PostgresPool {
@@ -53,7 +52,7 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
 /** Returns the SQL that makes the tables, for a role that may not. @throws TypeError for an invalid name. */
 postgresStore.ddl = (options: PostgresStoreOptions = {}): string => {
   checkOptions('postgresStore.ddl', options, rules);
-  return ddl(tablesOf(options.prefix ?? 'bindonce_', options.schema));
+  return ddl(options.prefix, options.schema);
 };
 
 /**
@@ -71,23 +70,21 @@ function storeOn(owner: string, pool: PostgresPool, options: PostgresStoreOption
     throw new TypeError(`${owner}: pool must be a Pool of pg${remedy}`);
   }
   checkOptions(owner, options, rules);
-  const tables = tablesOf(options.prefix ?? 'bindonce_', options.schema);
-  const statements = statementsOn(tables);
-  const database = new Database(pool, statements.dialect, ddl(tables));
+  const { prefix, schema } = options;
+  const statements = statementsOn(namesOf(prefix, schema));
+  const database = new Database(pool, statements.dialect, ddl(prefix, schema));
   return {
     leases: leasesIn(database, statements),
     responses: database,
     commit(key, token, response, ms) {
       const values = [toStored(nameOf(key, token), response), String(ms), String(response.status)];
-      return { text: statements.commit, values: [keyHash(key).toString('hex'), token, ...values] };
+      return { text: statements.commit, values: [keyOf(key).toString('hex'), token, ...values] };
     },
   };
 }
 
 /** The tables, which are made when they are missing. */
 class Database extends SqlDatabase {
-  private creating: Promise<void> | undefined;
-
   constructor(
     private readonly pool: PostgresPool,
     dialect: Dialect,
@@ -105,24 +102,12 @@ class Database extends SqlDatabase {
       } catch (error) {
         const code = sqlState(error);
         if (tries === TRIES || (code !== UNDEFINED_TABLE && code !== SERIALIZATION_FAILURE)) throw error;
-        if (code === UNDEFINED_TABLE) await (this.creating ??= this.create());
-        // Else the database isolates more strictly than "read committed", another step came first, and ours changed
-        // nothing.
+        // The database isolates more strictly than "read committed", another step came first, and ours changed nothing.
+        if (code === SERIALIZATION_FAILURE) continue;
       }
-    }
-  }
-
-  protected keyOf(cacheKey: string): Buffer {
-    return keyHash(cacheKey);
-  }
-
-  private async create(): Promise<void> {
-    try {
-      await this.pool.query(this.ddl);
-    } catch (error) {
-      if (!MADE_ALREADY.includes(sqlState(error))) throw error;
-    } finally {
-      this.creating = undefined;
+      await this.pool.query(this.ddl).catch((error: unknown) => {
+        if (!MADE_ALREADY.includes(sqlState(error))) throw error;
+      });
     }
   }
 }
@@ -155,11 +140,11 @@ function leasesIn(database: Database, statements: Statements): LeaseStore {
   async function take(step: keyof typeof GRANTED, key: string, token: string, ...values: unknown[]): Promise<Found> {
     const granted: readonly Found['state'][] = GRANTED[step];
     for (let tries = 1; ; tries++) {
-      const [found = NONE] = (await database.query(statements[step], [keyHash(key), token, ...values])) as Found[];
+      const [found = NONE] = (await database.query(statements[step], [keyOf(key), token, ...values])) as Found[];
       const { state, token: holder } = found;
       if (!granted.includes(state) || !(holder === token || state === 'none' || state === 'over')) return found;
       if (tries < TRIES) await pause(tries);
-      else if (step === 'acquire') return found;
+      else if (step === 'acquire' && found !== NONE) return found;
       else throw new Error(`postgresStore: ${step} was tried ${TRIES} times, and others had locked the row each time`);
     }
   }
@@ -176,15 +161,12 @@ function leasesIn(database: Database, statements: Statements): LeaseStore {
         ? { kind: state, token: holder }
         : { kind: 'running', token: holder, msLeft };
     },
-    renew: async (key, token, ms) => (await database.query(statements.renew, [keyHash(key), token, ms])).length === 1,
+    renew: async (key, token, ms) => (await database.query(statements.renew, [keyOf(key), token, ms])).length === 1,
     complete: (key, token, ms, status) => isGranted('complete', key, token, ms, status),
     release: (key, token) => isGranted('release', key, token),
     settle: (key, token, outcome, ms) =>
       outcome === 'ran' ? isGranted('ran', key, token, ms, null) : isGranted('didNotRun', key, token),
   };
 }
-
-/** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
-const keyHash = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 const sqlState = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code;

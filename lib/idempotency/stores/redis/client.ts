@@ -115,14 +115,14 @@ const OPTIONS = { disableOfflineQueue: true, lazyConnect: true, enableOfflineQue
 export class Subscriber {
   private connection: Promise<Connection> | undefined;
   private readonly watchers = new Watchers();
-  /** Of node-redis; ioredis emits an event. */
+  private readonly notify: Listener = (_message, channel) => {
+    this.watchers.notify(String(channel));
+  };
+  /** For node-redis; ioredis emits an event. */
   private readonly listener: readonly Listener[];
 
   constructor(private readonly client: SingleClient) {
-    const notify: Listener = (_message, channel) => {
-      this.watchers.notify(String(channel));
-    };
-    this.listener = 'isOpen' in client ? [notify] : [];
+    this.listener = 'isOpen' in client ? [this.notify] : [];
     client.on('end', () => {
       this.connection?.then(close, () => undefined);
       this.connection = undefined;
@@ -151,9 +151,7 @@ export class Subscriber {
     // Emitted when the connection breaks: by node-redis before it would connect again.
     connection.on('error', end);
     connection.on('end', end);
-    connection.on('message', channel => {
-      this.watchers.notify(String(channel));
-    });
+    connection.on('message', this.notify.bind(this, undefined));
     connection.unref?.();
     const opening = connection.connect().then(() => connection);
     opening.catch(end);

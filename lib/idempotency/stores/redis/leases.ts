@@ -113,12 +113,9 @@ function readRun(cacheKey: string, entry: string): (RunRecord & RunFacts) | unde
 
 /** Names the value, but quotes no text: the URL of a server has its password. */
 function notAClient(given: unknown): TypeError {
-  const what =
-    given instanceof Promise
-      ? 'a promise: await it first'
-      : isKeyvLike(given)
-        ? 'a Keyv: pass that as `store`, and leases are made from it; or pass its client'
-        : `a value of type ${given === null ? 'null' : typeof given}`;
+  let what = `a value of type ${given === null ? 'null' : typeof given}`;
+  if (given instanceof Promise) what = 'a promise: await it first';
+  if (isKeyvLike(given)) what = 'a Keyv: pass that as `store`, and leases are made from it; or pass its client';
   return new TypeError(
     `redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what}. ` +
       'For example: createClient({ url }) of redis, or new Redis(url) of ioredis.',

@@ -1,9 +1,10 @@
 import { statfsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isThenable, type Awaitable } from '../../../basics/awaitable';
+import { objectWith } from '../../../options/check';
 import { isUnknown, RecordLeases, type Decision, type HeldRun, type LeaseStore } from '../../leases/lease-store';
 import type { RunFacts } from '../../leases/runs';
-import { SqlDatabase, type Dialect } from '../sql';
+import { schemaWith, SqlDatabase, type Dialect } from '../sql';
 import type { Store } from '../store';
 
 /** The part of a database of `node:sqlite` or of better-sqlite3 that bindonce uses. */
@@ -34,8 +35,7 @@ export function sqliteStore(database: string | SqliteDatabase): SqliteStore {
 
 /** @throws TypeError for what is no database. */
 function given(database: SqliteDatabase): SqliteDatabase {
-  const { exec, prepare } = Object(database) as Partial<SqliteDatabase>;
-  if (typeof exec === 'function' && typeof prepare === 'function') return database;
+  if (objectWith('', 'exec', 'prepare').accepts(database)) return database;
   const remedy = isThenable(database) ? ', not a promise: await it first' : '';
   throw new TypeError(`sqliteStore takes a path, or a database of node:sqlite or better-sqlite3${remedy}.`);
 }
@@ -88,21 +88,10 @@ FROM bindonce_1_runs, (SELECT ${NOW} AS now)`,
   now: NOW,
   lock: '',
   after: ms => `${NOW} + ${ms}`,
+  keyOf: cacheKey => cacheKey,
 };
 
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS bindonce_1_runs (
-  key TEXT PRIMARY KEY, token TEXT NOT NULL, done INTEGER NOT NULL, expires REAL NOT NULL,
-  unknown_until REAL NOT NULL, created REAL NOT NULL, method TEXT, path TEXT, key_hash TEXT, caller_hash TEXT,
-  status INTEGER
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS bindonce_1_runs_expires ON bindonce_1_runs (expires);
-CREATE INDEX IF NOT EXISTS bindonce_1_runs_created ON bindonce_1_runs (created);
-CREATE INDEX IF NOT EXISTS bindonce_1_runs_key_hash ON bindonce_1_runs (key_hash);
-CREATE TABLE IF NOT EXISTS bindonce_1_responses (
-  key TEXT, token TEXT, response TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (key, token)
-);
-CREATE INDEX IF NOT EXISTS bindonce_1_responses_expires ON bindonce_1_responses (expires);`;
+const SCHEMA = schemaWith(['text', 'int', 'real'], what => `bindonce_1_${what}`);
 
 /** A database, in which each step is one transaction. */
 class Database extends SqlDatabase {
@@ -161,10 +150,6 @@ class Database extends SqlDatabase {
   protected query(text: string, values: readonly unknown[]): Promise<readonly unknown[]> {
     // better-sqlite3 takes `?1` and `$1` for names.
     return this.take(() => this.all(text.replace(/\$\d/g, '?'), ...values));
-  }
-
-  protected keyOf(cacheKey: string): string {
-    return cacheKey;
   }
 
   /**
