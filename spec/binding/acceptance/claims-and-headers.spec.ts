@@ -1,31 +1,23 @@
 import type { RequestHandler } from 'express';
-import { Keyv } from 'keyv';
 import { z } from 'zod';
 import {
-  bindRequest,
   bool,
   dateTime,
-  double,
   dto,
   enumOf,
   field,
-  file,
   fromClaim,
   fromHeader,
   guid,
-  idempotency,
   int,
   list,
   long,
   nullable,
-  optional,
   string,
   type AnyType,
   type Claims,
   type Property,
 } from '../../../lib';
-import { expressVersions } from '../../support/express-versions';
-import { toWire, type Sent } from '../../support/ask';
 import { bind, failures, outcome } from '../../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
@@ -135,42 +127,6 @@ describe('headers', () => {
     class Named extends dto({ one: fromHeader(string), names: fromHeader(list(string), { name: 'X-Name' }) }) {}
     expect(await outcome(Named, { headers })).toEqual({ one: text, names: [text, 'b'] });
   });
-
-  it('that a middleware has set are the text that it has set', async () => {
-    const set: RequestHandler = (req, _res, next) => {
-      req.headers['x-name'] = '\u20ac \xc3\xbc';
-      next();
-    };
-    const Named = dto({ name: fromHeader(string, { name: 'X-Name' }), tags: fromHeader(list(string)) });
-    const bound = { name: '\u20ac \xc3\xbc', tags: ['a,b', 'c'] };
-    expect(await outcome(Named, { headers: { tags: ['a,b', 'c'] } }, { before: [set] })).toEqual(bound);
-  });
-});
-
-describe('a header that announces a multipart form is read as it was sent', () => {
-  class Upload extends dto({
-    doc: optional(file),
-    size: fromHeader(optional(int), { name: 'Content-Length' }),
-    coding: fromHeader(optional(string), { name: 'transfer-encoding' }),
-    type: fromHeader(string, { name: 'Content-Type' }),
-  }) {}
-  const options = { allowFormData: true };
-
-  it.each<[string, () => RequestHandler[]]>([
-    ['straight from the connection', () => []],
-    ['by an earlier bindRequest()', () => [bindRequest(Upload, options) as RequestHandler]],
-    ['behind idempotency()', () => [idempotency({ store: new Keyv() })]],
-  ])('%s', async (_how, before) => {
-    const { body = '', headers = {} } = await toWire({ multipart: [['doc', new File(['abc'], 'a.txt')]] });
-    const type = headers['Content-Type'] as string;
-    const announced = { 'Content-Length': { size: body.length }, 'Transfer-Encoding': { coding: 'chunked' } };
-    for (const [name, expected] of Object.entries(announced)) {
-      const value = name === 'Content-Length' ? String(body.length) : 'chunked';
-      const sent = { key: 'k', body: body as Buffer, headers: { 'Content-Type': type, [name]: value } };
-      const { doc, ...bound } = (await bind(Upload, sent, { ...options, before: before() })).dto ?? {};
-      expect([doc?.originalname, bound]).toEqual(['a.txt', { ...expected, type }]);
-    }
-  });
 });
 
 describe('where the principal is', () => {
@@ -233,18 +189,6 @@ describe('a claim that is an array is its elements', () => {
   });
 });
 
-it.each<[unknown, AnyType, unknown]>([
-  [7, string, '7'],
-  [true, string, 'true'],
-  [7, int, 7],
-  [0.5, double, 0.5],
-  [false, bool, false],
-  [7, list(int), [7]],
-  [{ ...HOME, extra: 1 }, Address, HOME],
-])('a claim %j in a token is read by the type', async (v, type, expected) => {
-  expect(await outcome(dto({ v: fromClaim(type) }), {}, { user: { v } })).toEqual({ v: expected });
-});
-
 it('a claim that is an empty array is missing, and no value that the client sends replaces it', async () => {
   class Loose extends dto({
     v: fromClaim(string, { required: false }),
@@ -275,11 +219,4 @@ it.each<[string, Property<unknown>, unknown]>([
     );
     expect(bound).not.toMatchObject({ role: forged });
   }
-});
-
-it.each(expressVersions)('headers and claims are bound on %s', async (_version, framework) => {
-  class Both extends dto({ tenant: fromHeader(string), sub: fromClaim(string) }) {}
-  const sent: Sent = { headers: { Tenant: 'acme' } };
-  expect(await outcome(Both, sent, { framework, user: { sub: 'a' } })).toEqual({ tenant: 'acme', sub: 'a' });
-  expect(await failures(Both, {}, { framework })).toEqual(['claim sub', 'header tenant']);
 });

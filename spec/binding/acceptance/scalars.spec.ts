@@ -5,20 +5,32 @@ import {
   double,
   dto,
   enumOf,
+  field,
+  formField,
+  fromClaim,
+  fromCookie,
+  fromHeader,
   guid,
   int,
   list,
   long,
+  optional,
   queryParam,
+  routeParam,
   string,
   timeSpan,
   uri,
   Version,
   version,
   type AnyType,
+  type Claims,
+  type ParseResult,
+  type Property,
+  type Source,
 } from '../../../lib';
 import { processorTime } from '../../support/processor-time';
-import { bind, outcome } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, outcome, urlEncoded } from '../../support/one-endpoint';
 
 enum Level {
   Low,
@@ -33,6 +45,14 @@ enum Colour {
 const Shape = { Round: 'round', Square: 2 } as const;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const nines = '9'.repeat(4_000);
+
+class Money {
+  constructor(readonly cents: number) {}
+  static tryParse(text: string | undefined): ParseResult<Money> {
+    const isMoney = /^\d+\.\d\d$/.test(text ?? '');
+    return isMoney ? { success: true, value: new Money(Math.round(Number(text) * 100)) } : { success: false };
+  }
+}
 
 /** Values of the enums, texts and numbers as they are; a decimal is compared as text, because its representation is its own. */
 const comparable = (value: unknown, type: AnyType): unknown =>
@@ -152,7 +172,7 @@ const texts: readonly (readonly [AnyType, string, readonly (readonly [string, un
   [enumOf(Colour), 'one of Red, Blue.', [['Red', 'R'], ['BLUE', 'B'], ['B', 'B']], 'r|Green'], // prettier-ignore
   [enumOf(Shape), 'one of Round, Square.', [['round', 'round'], ['SQUARE', 2], ['2', 2]], '3'], // prettier-ignore
   [enumOf(['S', 'M', 'L']), 'one of S, M, L.', [['S', 'S'], ['m', 'M']], 'XL|__proto__'], // prettier-ignore
-  [string, '', ['', ' a ', 'a,b', '[1]', '\0', 'café', 'null'].map(text => [text, text] as const), ''],
+  [string, '', ['a,b', '', ' a ', '[1]', '\0', 'café', 'null'].map(text => [text, text] as const), ''],
 ];
 
 const inQuery = (text: string) => ({ method: 'GET', path: `/?v=${encodeURIComponent(text)}` });
@@ -171,6 +191,41 @@ it.each(named)('%s in text', async (_name, type, described, reads, refused) => {
     expect(errors[0]?.detail).toMatch(/^The value "[^]{0,61}" is not /);
     expect(errors[0]?.detail.endsWith(` is not ${described}`)).toBe(true);
   }
+});
+
+/** The other ways to send one text as `v`: the first that is read, and the first that is refused. */
+describe.each<[string, Source, (type: AnyType) => Property<unknown>, (text: string) => Sent & { user?: Claims }]>([
+  ['an urlencoded form', 'form', type => field(type), v => ({ form: [['v', v]] })],
+  ['a multipart form', 'form', type => formField(type), v => ({ multipart: [['v', v]] })],
+  ['the route', 'route', type => field(type), v => ({ path: `/${encodeURIComponent(v)}` })],
+  ['the route alone', 'route', type => routeParam(type), v => ({ path: `/${encodeURIComponent(v)}` })],
+  ['a claim', 'claim', type => fromClaim(type), v => ({ user: { v } })],
+  ['a header', 'header', type => fromHeader(type), v => ({ headers: { v } })],
+  ['a cookie', 'cookie', type => fromCookie(type), v => ({ headers: { Cookie: `v=${encodeURIComponent(v)}` } })],
+])('from %s', (_from, source, property, sent) => {
+  const bound = (type: AnyType, text: string) => {
+    const { user, ...request } = sent(text);
+    return bind(dto({ v: property(type) }), request, { ...urlEncoded, route: '/{:v}', ...(user && { user }) });
+  };
+
+  it.each([...named, ['tryParse', Money, 'a Money.', [['12.50', new Money(1250)]], '12'] as const])(
+    '%s is read, refused, listed, and missing where it is empty',
+    async (_name, type, described, [[text, value] = ['', '']], refused) => {
+      const one = (await bound(type, text)).dto as { v: unknown };
+      expect(comparable(one.v, type)).toEqual(value);
+      if (type === string) return;
+      const { v } = (await bound(list(type), `${text},${text}`)).dto as { v: unknown[] };
+      expect(v.map(item => comparable(item, type))).toEqual([value, value]);
+      // What the client did not send as such is not repeated.
+      const [wrong = ''] = refused.split('|');
+      const detail = `The value ${/claim|cookie/.test(source) ? '' : `"${wrong}" `}is not ${described}`;
+      expect((await bound(type, wrong)).errors).toEqual([{ name: 'v', in: source, detail }]);
+      // A route parameter is never empty: such a path is another one.
+      if (source === 'route') return;
+      expect((await bound(type, '')).errors).toMatchObject([{ name: 'v', in: source }]);
+      expect(await bound(optional(type), '')).toMatchObject({ status: 200, dto: {} });
+    },
+  );
 });
 
 /** JSON texts, what is read from them, and which are refused. */

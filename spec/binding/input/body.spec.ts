@@ -1,5 +1,3 @@
-import express from 'express';
-import { Keyv } from 'keyv';
 import {
   bool,
   dto,
@@ -7,10 +5,8 @@ import {
   formField,
   fromClaim,
   fromHeader,
-  idempotency,
   int,
   list,
-  long,
   optional,
   queryParam,
   routeParam,
@@ -109,17 +105,6 @@ describe('no body at all', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])('a %s whose values come from elsewhere binds', async method => {
     expect((await bind(FromElsewhere, { ...elsewhere, method }, options)).dto).toEqual(bound);
   });
-
-  it.each(['\u00a0', '\v', '\f', '\u2003\n', '\u2028'])(
-    'JSON of the text %j is malformed: these are no blanks of JSON (RFC 8259, section 2)',
-    async json => {
-      class Optional extends dto({ v: optional(string) }) {}
-      class Numbered extends dto({ n: optional(long) }) {}
-      for (const Dto of [Optional, Numbered])
-        for (const before of [[], [idempotency({ store: new Keyv() })], [express.text({ type: '*/*' })]])
-          expect((await bind(Dto, { json, headers: { 'Idempotency-Key': 'k' } }, { before })).status).toBe(400);
-    },
-  );
 });
 
 it.each<[string, Sent]>([

@@ -2,7 +2,6 @@ import express, { type ErrorRequestHandler } from 'express';
 import multer from 'multer';
 import { rmSync } from 'node:fs';
 import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../../lib';
-import { held } from '../../../lib/body/kept-bytes';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
 import { ask, type Sent } from '../../support/ask';
@@ -38,34 +37,6 @@ describe("a Multer of the application's own", () => {
     const options = { ...onDisk(theirs), ...(limits && { limits }) };
     expect((await bind(Upload, { multipart: [photo('x'.repeat(11))] }, options)).status).toBe(expected);
     if (expected === 413) await own.emptied();
-  });
-
-  const minified = (): multer.StorageEngine => {
-    const storage = multer.memoryStorage();
-    Object.defineProperty(storage.constructor, 'name', { value: 't' });
-    return storage;
-  };
-  const ofAnotherCopy = (): multer.StorageEngine => {
-    let copy = multer;
-    jest.isolateModules(() => {
-      copy = jest.requireActual('multer');
-    });
-    expect(copy).not.toBe(multer);
-    return copy.memoryStorage();
-  };
-
-  it.each([
-    ['of the same copy of multer', () => multer.memoryStorage()],
-    ['of the same copy, minified', minified],
-    ['of another copy of multer', ofAnotherCopy],
-  ])('whose storage is the memory %s counts for what all requests hold there', async (_which, storage) => {
-    const uploads = multer({ storage: storage() });
-    let during = 0;
-    const modifier = (): void => {
-      during = held.weight;
-    };
-    await bind(Upload, { multipart: [photo('x'.repeat(10_000))] }, { allowFormData: true, uploads, modifier });
-    expect(during).toBeGreaterThan(10_000);
   });
 
   const fails = (): never => {

@@ -272,27 +272,6 @@ describe('options of the endpoint', () => {
   });
 });
 
-describe('a type that cannot be written is refused when the middleware is made', () => {
-  class Undeclared {
-    a = 1;
-  }
-
-  it.each<[string, unknown]>([
-    ['responses[200]: Undeclared has no declared properties', { 200: list(Undeclared) }],
-    [
-      'responses[201]: View.in: Undeclared has no declared properties',
-      { 201: class View extends dto({ in: Undeclared }) {} },
-    ],
-    ['responses[200]: The text "text"', { 200: 'text' }],
-    ['responses must be an object of types by status', { ok: Refusal }],
-    ['responses must be an object of types by status', { 99: Refusal }],
-    ['responses must be an object of types by status', Refusal.name],
-  ])('%s', (message, responses) => {
-    expect(() => bindRequest(Nothing, { responses: responses as ResponseTypes })).toThrow(TypeError);
-    expect(() => bindRequest(Nothing, { responses: responses as ResponseTypes })).toThrow(message);
-  });
-});
-
 it('a status beside the value is an error, which says what to do', async () => {
   const { status, text } = await answered(
     res => (res.json as (...values: unknown[]) => unknown)(201, order),

@@ -65,132 +65,29 @@ const libraries: readonly [name: string, schemas: Schemas][] = [
 interface From extends Sent {
   readonly user?: Claims;
 }
-type Where = Readonly<Record<'name' | 'in' | 'pointer', string>> | Readonly<Record<'name' | 'in', string>>;
-
 const line = { sku: 'tea', quantity: 2 };
+const wrong = { sku: 'tea', quantity: 'x' };
 
-/** Where a type can stand: what is sent and bound, what is sent and refused, and where the refusal points. */
-const places = (
-  of: Schemas,
-): readonly [where: string, Dto: AnyType, sent: From, value: unknown, wrong: From, at: Where][] => {
-  class Inner extends dto({ n: of.count }) {}
+/** Where a type can stand: what is sent and bound, what is sent and refused, and its source, name and pointer. */
+const places = (of: Schemas): readonly (readonly [string, AnyType, From, unknown, From, string])[] => {
+  const n = of.count;
+  const Outer = dto({ in: dto({ n }) });
+  // prettier-ignore
   return [
-    [
-      'a property, in JSON',
-      class extends dto({ n: of.count }) {},
-      { json: { n: 2 } },
-      { n: 2 },
-      { json: { n: 'x' } },
-      { name: 'n', in: 'json', pointer: '/n' },
-    ],
-    [
-      'a property, in a query',
-      class extends dto({ n: queryParam(of.count) }) {},
-      { path: '/?N=2' },
-      { n: 2 },
-      { path: '/?n=x' },
-      { name: 'n', in: 'query' },
-    ],
-    [
-      'a header',
-      class extends dto({ n: fromHeader(of.count, { name: 'X-N' }) }) {},
-      { headers: { 'x-n': '2' } },
-      { n: 2 },
-      { headers: { 'x-n': 'x' } },
-      { name: 'X-N', in: 'header' },
-    ],
-    [
-      'a claim that is a number',
-      class extends dto({ n: fromClaim(of.count) }) {},
-      { user: { n: 2 } },
-      { n: 2 },
-      { user: { n: 2.5 } },
-      { name: 'n', in: 'claim', pointer: '' },
-    ],
-    [
-      'a claim that is an object',
-      class extends dto({ l: fromClaim(of.line) }) {},
-      { user: { l: line } },
-      { l: line },
-      { user: { l: { sku: 'tea', quantity: 'x' } } },
-      { name: 'l', in: 'claim', pointer: '' },
-    ],
-    [
-      'a list, in a query',
-      class extends dto({ n: list(of.count) }) {},
-      { path: '/?n=1,2' },
-      { n: [1, 2] },
-      { path: '/?n=1&n=x' },
-      { name: 'n[1]', in: 'query' },
-    ],
-    [
-      'optional',
-      class extends dto({ n: optional(of.count) }) {},
-      { json: {} },
-      {},
-      { json: { n: 'x' } },
-      { name: 'n', in: 'json', pointer: '/n' },
-    ],
-    [
-      'nullable',
-      class extends dto({ n: nullable(of.count) }) {},
-      { json: { n: null } },
-      { n: null },
-      { json: { n: 'x' } },
-      { name: 'n', in: 'json', pointer: '/n' },
-    ],
-    [
-      'a nested dto of a query',
-      class extends dto({ q: fromQuery(class extends dto({ in: Inner }) {}) }) {},
-      { path: '/?in.n=2' },
-      { q: { in: { n: 2 } } },
-      { path: '/?in.n=x' },
-      { name: 'in.n', in: 'query' },
-    ],
-    [
-      'fromBody',
-      class extends dto({ l: fromBody(of.line), n: queryParam(of.count) }) {},
-      { json: line, path: '/?n=2' },
-      { l: line, n: 2 },
-      { json: { quantity: 1, sku: 1 }, path: '/?n=2' },
-      { name: 'sku', in: 'json', pointer: '/sku' },
-    ],
-    [
-      'fromQuery',
-      class extends dto({ l: fromQuery(of.line) }) {},
-      { path: '/?sku=tea&quantity=2' },
-      { l: line },
-      { path: '/?sku=tea&quantity=x' },
-      { name: 'quantity', in: 'query' },
-    ],
-    [
-      'fromForm',
-      class extends dto({ l: fromForm(of.line) }) {},
-      {
-        form: 'sku=tea&quantity=2',
-      },
-      { l: line },
-      {
-        multipart: 'sku=tea&quantity=x',
-      },
-      { name: 'quantity', in: 'form' },
-    ],
-    [
-      'the place of the whole dto',
-      of.line,
-      { json: line, path: '/?quantity=9' },
-      line,
-      { json: { sku: 'tea', quantity: 'x' } },
-      { name: 'quantity', in: 'json', pointer: '/quantity' },
-    ],
-    [
-      'a list that is the whole dto',
-      list(of.line),
-      { json: [line] },
-      [line],
-      { json: [line, { sku: 'tea', quantity: 'x' }] },
-      { name: '[1].quantity', in: 'json', pointer: '/1/quantity' },
-    ],
+    ['a property, in JSON', dto({ n }), { json: { n: 2 } }, { n: 2 }, { json: { n: 'x' } }, 'json n /n'],
+    ['a property, in a query', dto({ n: queryParam(n) }), { path: '/?N=2' }, { n: 2 }, { path: '/?n=x' }, 'query n'],
+    ['a header', dto({ n: fromHeader(n) }), { headers: { n: '2' } }, { n: 2 }, { headers: { n: 'x' } }, 'header n'],
+    ['a claim that is a number', dto({ n: fromClaim(n) }), { user: { n: 2 } }, { n: 2 }, { user: { n: 2.5 } }, 'claim n '],
+    ['a claim that is an object', dto({ l: fromClaim(of.line) }), { user: { l: line } }, { l: line }, { user: { l: wrong } }, 'claim l '],
+    ['a list, in a query', dto({ n: list(n) }), { path: '/?n=1,2' }, { n: [1, 2] }, { path: '/?n=1&n=x' }, 'query n[1]'],
+    ['optional', dto({ n: optional(n) }), { json: {} }, {}, { json: { n: 'x' } }, 'json n /n'],
+    ['nullable', dto({ n: nullable(n) }), { json: { n: null } }, { n: null }, { json: { n: 'x' } }, 'json n /n'],
+    ['a nested dto of a query', dto({ q: fromQuery(Outer) }), { path: '/?in.n=2' }, { q: { in: { n: 2 } } }, { path: '/?in.n=x' }, 'query in.n'],
+    ['fromBody', dto({ l: fromBody(of.line) }), { json: line }, { l: line }, { json: { quantity: 1, sku: 1 } }, 'json sku /sku'],
+    ['fromQuery', dto({ l: fromQuery(of.line) }), { path: '/?sku=tea&quantity=2' }, { l: line }, { path: '/?sku=tea&quantity=x' }, 'query quantity'],
+    ['fromForm', dto({ l: fromForm(of.line) }), { form: 'sku=tea&quantity=2' }, { l: line }, { multipart: 'sku=tea&quantity=x' }, 'form quantity'],
+    ['the place of the whole dto', of.line, { json: line, path: '/?quantity=9' }, line, { json: wrong }, 'json quantity /quantity'],
+    ['a list that is the whole dto', list(of.line), { json: [line] }, [line], { json: [line, wrong] }, 'json [1].quantity /1/quantity'],
   ];
 };
 
@@ -201,7 +98,10 @@ describe.each(libraries)('a schema of %s', (_library, schemas) => {
   it.each(places(schemas))('stands in %s', async (_where, Dto, sent, value, wrong, at) => {
     expect((await tried(sent, Dto)).dto).toEqual(value);
     const { status, errors } = await tried(wrong, Dto);
-    expect({ status, errors }).toEqual({ status: 400, errors: [{ ...at, detail: expect.any(String) as string }] });
+    expect([status, errors.map(one => [one.in, one.name, one.pointer].join(' ').trimEnd())]).toEqual([
+      400,
+      [at.trimEnd()],
+    ]);
   });
 });
 
