@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { setImmediate as turn } from 'node:timers/promises';
 import { bindRequest, dto, file, idempotency, string, type ProblemBody } from '../../lib';
 import { held } from '../../lib/body/kept-bytes';
@@ -13,9 +13,9 @@ class Note extends dto({ a: string }) {}
 const KB = 1_000;
 const SIZE = 900 * KB;
 
-const { bound } = held;
+const normal = held.bound;
 afterEach(() => {
-  held.bound = bound;
+  held.bound = normal;
 });
 
 /** Waits until all requests have given back what they held. */
@@ -23,16 +23,15 @@ async function nothingHeld(): Promise<void> {
   while (held.weight !== 0) await turn();
 }
 
+const ran: RequestHandler = (_req, res) => void res.end('ran');
+const bound = (Dto: typeof Upload | typeof Note, uploads?: { storage: 'disk' }): RequestHandler =>
+  bindRequest(Dto as typeof Upload, { allowFormData: true, ...(uploads && { uploads }) }) as unknown as RequestHandler;
 const app = (): Express =>
   express()
-    .post('/memory', bindRequest(Upload, { allowFormData: true }), (_req, res) => void res.end('ran'))
-    .post(
-      '/disk',
-      bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk' } }),
-      (_req, res) => void res.end('ran'),
-    )
-    .post('/guarded', idempotency(), (_req, res) => void res.end('ran'))
-    .post('/json', bindRequest(Note), (_req, res) => void res.end('ran'));
+    .post('/memory', bound(Upload), ran)
+    .post('/disk', bound(Upload, { storage: 'disk' }), ran)
+    .post('/guarded', idempotency(), ran)
+    .post('/json', bound(Note), ran);
 
 const formOf = (size: number) =>
   multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
@@ -78,7 +77,7 @@ describe.each([
     expect((await send(`${url}/json`, { headers: small, body: '{"a":"x"}' })).status).toBe(200);
     for (const client of clients) client.leave();
     await nothingHeld();
-    held.bound = bound;
+    held.bound = normal;
     expect((await post('later')).status).toBe(200);
     await nothingHeld();
   });

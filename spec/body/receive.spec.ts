@@ -1,41 +1,33 @@
 import { once } from 'node:events';
-import { request, type IncomingMessage, type RequestListener } from 'node:http';
+import { readdirSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { basename } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import express, { type Request } from 'express';
-import { bindRequest, dto, field, file, idempotency, optional, Problem, string } from '../../lib';
-import { receive as receiveNow } from '../../lib/body/receive';
-import { countingService, runsOf } from '../support/counting-service';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Request, RequestHandler } from 'express';
+import multer from 'multer';
+import { bindRequest, dto, file, idempotency, optional, string } from '../../lib';
+import { countingService, form, runsOf, typed } from '../support/counting-service';
 import { expressVersions } from '../support/express-versions';
+import { guarded } from '../support/guarded';
 import { multipart } from '../support/multipart';
-import { serve } from '../support/serve';
-import { send } from '../support/listen';
-
-/** What it throws at once, as a rejection. */
-const receive = async (...given: Parameters<typeof receiveNow>) => receiveNow(...given);
+import { keyed } from '../support/replays';
+import { signal } from '../support/signal';
+import { TemporaryDirectory } from '../support/temporary-directory';
 
 /** Sends a body in pieces, each after the one before has left, unless the answer comes first. */
-async function post(
-  listener: RequestListener,
-  pieces: readonly Buffer[],
-  headers: Record<string, string> = {},
-): Promise<Buffer> {
-  const { url } = await serve(listener);
-  const sent = request(url, { method: 'POST', headers, agent: false }).on('error', () => undefined);
-  const answered = once(sent, 'response');
-  for (const piece of pieces)
-    await Promise.race([
-      answered,
-      new Promise(resolve => {
-        sent.write(piece, resolve);
-      }),
-    ]);
+async function post(url: string, pieces: readonly Buffer[], headers: Record<string, string> = {}): Promise<Buffer> {
+  const sent = request(url, { method: 'POST', headers: keyed('k', headers), agent: false });
+  const answered = once(
+    sent.on('error', () => undefined),
+    'response',
+  ) as Promise<[IncomingMessage]>;
+  for (const piece of pieces) await Promise.race([answered, new Promise(resolve => sent.write(piece, resolve))]);
   sent.end();
-  const [response] = (await answered) as [IncomingMessage];
-  return buffer(response);
+  return buffer((await answered)[0]);
 }
 
-const MANY = 50_000_000;
 const bytes = (size: number): Buffer =>
   Buffer.alloc(size, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
 
@@ -78,131 +70,169 @@ const consumers: [title: string, consume: (req: IncomingMessage) => Promise<Buff
   ['read(70,000)', req => readingWhen(req, 70_000)],
 ];
 
-const rows = bodies.flatMap(([size, pieces]) => consumers.map(([by, consume]) => ({ size, pieces, by, consume })));
-
 describe('a body', () => {
+  const rows = bodies.flatMap(([size, pieces]) => consumers.map(([by, consume]) => ({ size, pieces, by, consume })));
   it.each(rows)('of $size is received, and read again by $by', async ({ pieces, consume }) => {
     const all = Buffer.concat(pieces);
-    let same = false;
-    const answer = await post(
-      (req, res) => {
-        void receive(req, res, MANY).then(async received => {
-          if (received.kind === 'bytes') same = (await buffer(received.bytes.pieces())).equals(all);
-          res.end(await consume(req));
-        });
-      },
-      pieces,
-      all.length % 2 ? { 'Content-Length': String(all.length) } : {},
-    );
-    expect(same).toBe(true);
+    const { url } = await guarded({ maxRequestBytes: 50_000_000 }, async (req, res) => res.end(await consume(req)));
+    const answer = await post(url, pieces, all.length % 2 ? { 'Content-Length': String(all.length) } : {});
     expect(answer.equals(all)).toBe(true);
   });
 
-  const refused = async (
-    pieces: readonly Buffer[],
-    limit: number,
-    headers?: Record<string, string>,
-  ): Promise<unknown> => {
-    let failure: unknown;
-    const answer = await post(
-      (req, res) => {
-        receive(req, res, limit).then(
-          () => res.end('read'),
-          (error: unknown) => {
-            failure = error;
-            res.end('refused');
-          },
-        );
-      },
-      pieces,
-      headers,
-    );
-    expect(String(answer)).toBe(failure === undefined ? 'read' : 'refused');
-    return failure;
-  };
-
-  it.each<[string, number, number, Record<string, string>]>([
-    ['that declares its length', 1, 100, { 'Content-Length': '101' }],
-    ['that does not', 1, 100, {}],
-    ['of many megabytes on disk', 80, 5_000_000, {}],
+  it.each<[string, number, Buffer[], Record<string, string>]>([
+    ['that declares its length', 100, [bytes(101)], { 'Content-Length': '101' }],
+    ['that does not', 100, [bytes(101)], {}],
+    ['of many megabytes on disk', 5_000_000, Array.from({ length: 80 }, () => bytes(100_000)), {}],
   ])(
     '%s and is over the limit is refused with 413, and the client can read the answer',
-    async (_title, count, limit, headers) => {
-      const failure = await refused(
-        Array.from({ length: count }, () => bytes(count === 1 ? 101 : 100_000)),
-        limit,
-        headers,
-      );
-      expect(failure).toBeInstanceOf(Problem);
-      expect(failure).toMatchObject({
+    async (_title, maxRequestBytes, pieces, headers) => {
+      const { url, runs } = await guarded({ maxRequestBytes });
+      expect(JSON.parse(String(await post(url, pieces, headers)))).toMatchObject({
+        type: 'urn:bindonce:body-too-large',
         status: 413,
-        code: 'body-too-large',
-        message: `The request body is larger than ${limit} bytes.`,
+        detail: `The request body is larger than ${maxRequestBytes} bytes.`,
       });
+      expect(runs()).toBe(0);
     },
   );
 
   it('in chunks is refused at the first byte over the limit, before its client has sent the rest', async () => {
-    const { url } = await serve((req, res) => {
-      receive(req, res, 100).catch(({ code }: Problem) => res.end(code));
-    });
-    const sent = request(url, { method: 'POST', agent: false }).on('error', () => undefined);
-    const answered = once(sent, 'response');
+    const { url } = await guarded({ maxRequestBytes: 100 });
+    const sent = request(url, { method: 'POST', headers: keyed('k'), agent: false }).on('error', () => undefined);
     sent.write(bytes(101));
-    const [response] = (await answered) as [IncomingMessage];
-    expect(String(await buffer(response))).toBe('body-too-large');
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(413);
     sent.destroy();
+  });
+
+  it('from disk cannot be decoded by node, and the error says what to do', async () => {
+    const { url } = await guarded({}, (req, res) => {
+      expect(() => req.setEncoding('utf8')).toThrow('or read it by express.text()');
+      res.end('told');
+    });
+    expect(String(await post(url, [bytes(1_048_577)]))).toBe('told');
+  });
+
+  it.each(['content-length', 'transfer-encoding'])('counts although a middleware has removed its %s', async name => {
+    const remove: RequestHandler = (req, _res, next) => next(void Reflect.deleteProperty(req.headers, name));
+    const { post } = await guarded({}, (req, res) => req.pipe(res), { before: [remove] });
+    const headers: Record<string, string> = name === 'content-length' ? {} : { 'Transfer-Encoding': 'chunked' };
+    for (const body of ['one', 'another']) expect((await post({ headers, body })).text).toBe(body);
   });
 });
 
-describe('a body that an earlier middleware has read', () => {
-  /** Reads the body and leaves something behind. */
-  const drain =
-    (leave: (req: Request, body: Buffer) => void): express.RequestHandler =>
-    (req, _res, next) => {
-      void buffer(req).then(body => {
-        leave(req, body);
-        next();
-      });
-    };
-  const typed = ['a', 'b'].map(body => ({ headers: { 'Content-Type': 'text/plain' }, body }));
+/** Reads the body, and leaves something behind. */
+const leaving =
+  (leave: (body: Buffer) => object): RequestHandler =>
+  (req, _res, next) =>
+    void buffer(req).then(body => next(void Object.assign(req, leave(body))));
 
-  it.each<[string, (body: Buffer) => object]>([
+class Upload extends dto({ title: optional(string), note: optional(string), scan: optional(file) }) {}
+const bound = bindRequest(Upload, { allowFormData: { urlEncoded: true } }) as unknown as RequestHandler;
+const guards = [idempotency(), bound];
+const upload = (title: string, scan: string | Buffer = 'scan', boundary = 'b1') =>
+  multipart(
+    [
+      { name: 'title', value: title },
+      { name: 'scan', filename: 'a.txt', value: scan },
+    ],
+    boundary,
+  );
+
+/** What bindRequest() makes of a request, behind a parser or idempotency(). */
+async function boundBehind(before: RequestHandler, sent: ReturnType<typeof upload> | ReturnType<typeof form>) {
+  const act = ({ dto: made }: Request, res: { json(value: unknown): unknown }): unknown => {
+    const { title, note, scan } = made as Upload;
+    return res.json([title, note, scan?.size]);
+  };
+  return (await (await guarded(before, act, { behind: [bound] })).post(sent)).text;
+}
+
+it.each([10, 3_000_000])(
+  'a form with a file of %d bytes behind idempotency() is bound by bindRequest()',
+  async size => {
+    expect(await boundBehind(idempotency(), upload('Ü', bytes(size)))).toBe(`["Ü",null,${size}]`);
+  },
+);
+
+describe('a body that an earlier middleware has read', () => {
+  const left: [string, (body: Buffer) => object][] = [
     ['the bytes in req.rawBody', body => ({ rawBody: body })],
     ['the bytes in req.rawBody beside a req.body', body => ({ rawBody: body, body: {} })],
     ['the bytes in req.body', body => ({ body })],
+    ['a Uint8Array', body => ({ body: new Uint8Array(body) })],
+    ['an ArrayBuffer', body => ({ body: new Uint8Array(body).buffer })],
     ['text in req.body', body => ({ body: body.toString() })],
     ['an object in req.body', body => ({ body: { text: body.toString() } })],
-  ])('counts by %s', async (_title, left) => {
-    const before = [drain((req, body) => Object.assign(req, left(body)))];
-    expect(await runsOf(typed, {}, { before })).toBe('1 2');
+  ];
+  it.each(left)('counts by %s', async (_title, leave) => {
+    const before = [leaving(leave)];
+    expect(
+      await runsOf(
+        ['a', 'b'].map(body => typed('text/plain', body)),
+        {},
+        { before },
+      ),
+    ).toBe('1 2');
   });
 
-  const readers: readonly (readonly [what: string, reader: express.RequestHandler])[] = [
-    ['has read it', drain(() => undefined)],
+  it.each(left.slice(1, 5))('and that is a form counts, and is bound, by %s', async (_title, leave) => {
+    const before = [leaving(leave)];
+    expect(await runsOf([upload('é'), upload('é', 'scan', 'b2'), upload('è')], {}, { before })).toBe('1 1 2');
+    expect(await boundBehind(leaving(leave), upload('é'))).toBe('["é",null,4]');
+  });
+
+  it.each<[what: string, (body: Buffer) => object, told: RegExp]>([
+    [
+      'text',
+      body => ({ body: String(body) }),
+      /left a multipart form in req\.body as text.*Mount bindonce before.*req\.rawBody/,
+    ],
+    [
+      'files of another parser than multer',
+      () => ({ body: { title: 'a' }, files: { scan: { name: 'a.txt', size: 4, data: Buffer.from('scan') } } }),
+      /req\.files holds files that multer has not made\. Mount bindonce before .* or use multer/,
+    ],
+  ])('and that is a form is an error that says what to do where it was left as %s', async (_what, leave, told) => {
+    for (const guard of guards) {
+      const { answerTo, runs } = await countingService(guard, { before: [leaving(leave)] });
+      expect([await answerTo(upload('a')), runs()]).toEqual([expect.stringMatching(told), 0]);
+    }
+  });
+
+  it('and that is a form is bound where it was left as URLSearchParams; as another collection, it is an error', async () => {
+    const parsed = leaving(body => ({ body: new URLSearchParams(String(body)) }));
+    expect(await boundBehind(parsed, form('title=a&note=b'))).toBe('["a","b",null]');
+    const { answerTo } = await countingService(bound, {
+      before: [leaving(() => ({ body: new Map([['title', 'a']]) }))],
+    });
+    for (const sent of [form('title=a'), upload('a')])
+      expect(await answerTo(sent)).toContain(
+        'req.body holds the form as a Map, whose values bindRequest() cannot read',
+      );
+  });
+
+  const drain = leaving(() => ({}));
+  const readers: [what: string, RequestHandler][] = [
+    ['has read it', drain],
     ['listens to its data', (req, _res, next) => (req.on('data', () => undefined), next())],
     ['has paused it half-way', (req, _res, next) => req.once('data', () => (req.pause(), next()))],
     ['has let it flow for a while', (req, _res, next) => (req.resume(), setImmediate(next))],
     ['has called req.setEncoding()', (req, _res, next) => (req.setEncoding('utf8'), next())],
   ];
-  const guards = [idempotency(), bindRequest(dto({ a: optional(string) })) as unknown as express.RequestHandler];
-
   it.each(
-    expressVersions.flatMap(([version, made]) => [
-      ...readers.map(([what, reader]) => ({ version, made, what, before: [reader] })),
+    expressVersions.flatMap(([name, version]) => [
+      ...readers.map(([what, reader]) => ({ name, version, what, before: [reader] })),
       // On Express 4, express.json() leaves `{}` for every body that it does not read.
-      { version, made, what: 'has read it behind express.json', before: [made.urlencoded(), drain(() => undefined)] },
+      { name, version, what: 'has read it behind express.json', before: [version.urlencoded(), drain] },
     ]),
   )(
-    'and of which nothing is left is an error that says what to do, never an empty body: one $what, on $version',
-    async ({ made, before }) => {
+    'and of which nothing is left is an error that says what to do, never an empty body: one $what, on $name',
+    async ({ version, before }) => {
       for (const guard of guards) {
-        const { answerTo } = await countingService(guard, {
-          version: made,
-          before: before as express.RequestHandler[],
-        });
-        const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
-        expect(await answerTo({ headers, body: `{"a":"${'x'.repeat(300_000)}"}` })).toMatch(
+        const { answerTo } = await countingService(guard, { version, before: before as RequestHandler[] });
+        const sent = typed('application/json', `{"a":"${'x'.repeat(300_000)}"}`, { 'Transfer-Encoding': 'chunked' });
+        expect(await answerTo(sent)).toMatch(
           /the request body was read before this middleware.*Mount it before.*req\.rawBody/,
         );
       }
@@ -210,56 +240,43 @@ describe('a body that an earlier middleware has read', () => {
   );
 });
 
-describe('a form behind idempotency()', () => {
-  class Upload extends dto({ title: field(string), scan: field(file) }) {}
+describe('files that multer has written in front of idempotency()', () => {
+  const directory = new TemporaryDirectory();
+  afterAll(() => {
+    directory.remove();
+  });
+  const left = (): string[] => readdirSync(directory.path);
+  const photo = (filename: string) => multipart([{ name: 'photo', filename, value: 'one' }], 'b1');
 
-  it.each([10, 3_000_000])('with a file of %d bytes is bound by bindRequest()', async size => {
-    const app = express().post(
-      '/',
-      idempotency(),
-      bindRequest(Upload, { allowFormData: true }),
-      (req, res) => void res.json({ title: req.dto.title, size: req.dto.scan.size }),
+  it('are removed for a replay, a key that is reused and one in flight; those of the run stay', async () => {
+    const [running, mayEnd] = [signal(), signal()];
+    const { post } = await guarded(
+      { whenInFlight: 'reject', whenKeyReused: 'reject' },
+      async (req, res) => {
+        running.happens();
+        await mayEnd.happened;
+        res.send(basename(req.file?.path ?? ''));
+      },
+      { before: [multer({ dest: directory.path }).single('photo')] },
     );
-    const { url } = await serve(app);
-    const form = multipart(
-      [
-        { name: 'title', value: 'Ü' },
-        { name: 'scan', filename: 's.png', value: bytes(size) },
-      ],
-      'b1',
-    );
-    expect(
-      JSON.parse((await send(url, { headers: { 'Idempotency-Key': 'k', ...form.headers }, body: form.body })).text),
-    ).toEqual({ title: 'Ü', size });
+    const slow = post(photo('a.png'));
+    await running.happened;
+    expect((await post(photo('a.png'))).status).toBe(409);
+    mayEnd.happens();
+    const { text } = await slow;
+    expect((await post(photo('a.png'))).headers['idempotent-replayed']).toBe('true');
+    expect((await post(photo('b.png'))).status).toBe(422);
+    while (left().length > 1) await turn();
+    expect(left()).toEqual([text]);
+  });
+
+  it('stay under a name that the application has chosen: the first request may have stored its file there', async () => {
+    const storage = multer.diskStorage({
+      destination: directory.path,
+      filename: (_req, { originalname }, done) => done(null, originalname),
+    });
+    const { post } = await guarded({}, undefined, { before: [multer({ storage }).single('photo')] });
+    for (let round = 0; round < 2; round++) await post(photo('a.png'));
+    expect(left()).toContain('a.png');
   });
 });
-
-it('a body from disk cannot be decoded by node, and the error says what to do', async () => {
-  const answer = await post(
-    (req, res) => {
-      void receive(req, res, MANY).then(() => {
-        expect(() => req.setEncoding('utf8')).toThrow('or read it by express.text()');
-        res.end('told');
-      });
-    },
-    [bytes(1_048_577)],
-  );
-  expect(String(answer)).toBe('told');
-});
-
-it.each(['content-length', 'transfer-encoding'])(
-  'a body counts although a middleware has removed its %s',
-  async name => {
-    const app = express().use((req, _res, next) => {
-      Reflect.deleteProperty(req.headers, name);
-      next();
-    });
-    app.post('/', idempotency(), (req, res) => req.pipe(res));
-    const headers = {
-      'Idempotency-Key': 'k',
-      ...(name === 'content-length' ? {} : { 'Transfer-Encoding': 'chunked' }),
-    };
-    const { url } = await serve(app);
-    for (const body of ['one', 'another']) expect((await send(url, { headers, body })).text).toBe(body);
-  },
-);

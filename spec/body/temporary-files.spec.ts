@@ -24,39 +24,33 @@ const post = (url: string, path: string, framing: Record<string, string>): Promi
     body: form.body,
   });
 
-/** A disk on which the form does not fit, and how it is taken away. */
+/** A folder for temporary files, and how it is taken away. */
 interface Disk {
   readonly path: string;
   readonly shell?: string;
-  readonly remove: () => void;
+  remove(): void;
 }
 
-const folder = (): Disk => {
+function folder(): Disk {
   const path = mkdtempSync(join(tmpdir(), 'bindonce-spec-'));
-  return {
-    path,
-    remove: () => {
-      rmSync(path, { recursive: true, force: true });
-    },
-  };
-};
-const full = (): Disk => {
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+/** One on which the form does not fit: a small disk, or else files have at most 2,000 blocks of 512 bytes. */
+function full(): Disk {
   const disk = SmallDisk.mount(3);
-  return disk
-    ? {
-        path: disk.path,
-        remove: () => {
-          disk.unmount();
-        },
-      }
-    : limited();
-};
-/** Files have at most 2,000 blocks of 512 bytes. */
-const limited = (): Disk => ({ ...folder(), shell: 'ulimit -f 2000' });
-const missing = (): Disk => {
+  return disk ? { path: disk.path, remove: () => disk.unmount() } : { ...folder(), shell: 'ulimit -f 2000' };
+}
+function missing(): Disk {
   const disk = folder();
   return { ...disk, path: join(disk.path, 'missing') };
-};
+}
+const isRoot = process.getuid?.() === 0;
+/** Root may write everywhere, but not where the system makes the files. */
+function closed(): Disk {
+  const disk = folder();
+  chmodSync(disk.path, 0o500);
+  return isRoot ? { ...disk, path: '/proc/self' } : disk;
+}
 
 describe('a disk that is full', () => {
   let disk: Disk;
@@ -89,46 +83,31 @@ describe('a disk that is full', () => {
   });
 });
 
-describe('a temporary folder', () => {
-  const closed = (): Disk => {
-    const disk = folder();
-    chmodSync(disk.path, 0o500);
-    // Root may write everywhere, but not where the system makes the files.
-    return process.getuid?.() === 0 ? { ...disk, path: '/proc/self' } : disk;
-  };
-  const rows: [string, () => Disk, string][] = [
-    ['is missing', missing, 'ENOENT'],
-    ['may not be written to', closed, process.getuid?.() === 0 ? 'ENOENT' : 'EACCES'],
-  ];
-
-  const unavailable = async (server: NodeProcess, path: string): Promise<void> => {
-    const answer = await post(server.url, path, {});
-    expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([
-      503,
-      '10',
-      'urn:bindonce:storage-unavailable',
+it.each<[string, () => Disk, string]>([
+  ['is missing', missing, 'ENOENT'],
+  ['may not be written to', closed, isRoot ? 'ENOENT' : 'EACCES'],
+])(
+  'a temporary folder that %s is a 503 with Retry-After and one warning, and the server goes on',
+  async (_title, make, code) => {
+    const disk = make();
+    const server = await NodeProcess.start(script, { TMPDIR: disk.path, DIRECTORY: tmpdir() });
+    for (let round = 0; round < 3; round++) {
+      const answer = await post(server.url, '/guarded', {});
+      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '10']);
+      expect(JSON.parse(answer.text)).toMatchObject({ type: 'urn:bindonce:storage-unavailable' });
+      await server.printed(/BINDONCE_TEMPORARY_FOLDER/);
+    }
+    const warnings = server.output.filter(line => line.includes('Warning: '));
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        `[BINDONCE_TEMPORARY_FOLDER] Warning: bindonce: no temporary file can be made in ${JSON.stringify(disk.path)} (${code}: `,
+      ),
     ]);
-  };
-  const warningOf = (path: string, code: string): string =>
-    `[BINDONCE_TEMPORARY_FOLDER] Warning: bindonce: no temporary file can be made in ${JSON.stringify(path)} (${code}: `;
-
-  it.each(rows)(
-    'that %s is a 503 with Retry-After and one warning, and the server goes on',
-    async (_title, make, code) => {
-      const disk = make();
-      const server = await NodeProcess.start(script, { TMPDIR: disk.path, DIRECTORY: tmpdir() });
-      for (let round = 0; round < 3; round++) {
-        await unavailable(server, '/guarded');
-        await server.printed(/BINDONCE_TEMPORARY_FOLDER/);
-      }
-      const warnings = server.output.filter(line => line.includes('Warning: '));
-      expect(warnings).toEqual([expect.stringContaining(warningOf(disk.path, code))]);
-      expect(warnings[0]).toContain(
-        ', so requests with a long body, or with files to store on disk, get 503. ' +
-          'Let this process write there, or name another folder: TMPDIR (on Windows, TEMP), or uploads.directory.',
-      );
-      await server.kill();
-      disk.remove();
-    },
-  );
-});
+    expect(warnings[0]).toContain(
+      ', so requests with a long body, or with files to store on disk, get 503. ' +
+        'Let this process write there, or name another folder: TMPDIR (on Windows, TEMP), or uploads.directory.',
+    );
+    await server.kill();
+    disk.remove();
+  },
+);

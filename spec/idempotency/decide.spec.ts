@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { RequestHandler } from 'express';
 import type { IdempotencyOptions } from '../../lib';
 import { guarded, seen, type Run } from '../support/guarded';
-import { HookedLeases } from '../support/hooked-leases';
 import { signal } from '../support/signal';
 
 /** An application whose handler stays in flight until it is told to answer. */
@@ -108,17 +107,4 @@ describe('when whenKeyReused is reject', () => {
     const statuses = [(await post('a')).status, (await post('b')).status, (await post('a')).status];
     expect([...statuses, runs()]).toEqual([200, 200, 422, 2]);
   });
-});
-
-it('a store that answers when the lease is over is refused with what to do, and the handler does not run', async () => {
-  const leaseDuration = 40;
-  const stall = async (): Promise<void> => {
-    const begun = performance.now();
-    while (performance.now() - begun < leaseDuration) await new Promise(setImmediate);
-  };
-  const { post, log, runs } = await guarded({ leases: new HookedLeases({}, { acquire: stall }), leaseDuration });
-  expect([(await post()).status, runs()]).toEqual([503, 0]);
-  expect(String((await log.first('store-failed')).error)).toBe(
-    'StoreUnavailable: acquire() of the lease store answered after the lease of 40 ms had expired. Use a longer leaseDuration.',
-  );
 });

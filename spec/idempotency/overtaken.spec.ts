@@ -78,7 +78,7 @@ describe('a run whose lease was lost to another', () => {
   });
 });
 
-it('a right to run that was longer on its way than its lease is none: 503, and a retry gets what was published meanwhile', async () => {
+it('a right to run that was longer on its way than its lease is none: 503, what to do, and a retry gets what was published meanwhile', async () => {
   const [asked, mayAnswer] = [signal(), signal()];
   let answers = 0;
   const acquire = async (): Promise<void> => {
@@ -87,10 +87,13 @@ it('a right to run that was longer on its way than its lease is none: 503, and a
     await mayAnswer.happened;
   };
   const leases = new HookedLeases({}, { acquire });
-  const { post, runs } = await guarded({ leases, leaseDuration: LEASE, storeTimeout: 20_000 });
+  const { post, log, runs } = await guarded({ leases, leaseDuration: LEASE, storeTimeout: 20_000 });
   const first = post();
   await asked.happened;
   expect(seen(await post())).toBe('{"run":1}');
   mayAnswer.happens();
   expect([(await first).status, seen(await post()), runs()]).toEqual([503, '{"run":1} again', 1]);
+  expect(String((await log.first('store-failed')).error)).toBe(
+    'StoreUnavailable: acquire() of the lease store answered after the lease of 150 ms had expired. Use a longer leaseDuration.',
+  );
 });

@@ -112,17 +112,15 @@ describe.each(expressVersions)('%s:', (_version, version) => {
       expect(await payments({ behind: [make()] })).toEqual(once);
     });
 
-    it.each<[string, () => RequestHandler, AtTheEnd]>([
-      ['ends it', expressSession, (req, done) => req.session.destroy(done)],
-      ['renews it', expressSession, (req, done) => req.session.regenerate(done)],
-      ['renews and ends it', expressSession, (req, done) => req.session.regenerate(() => req.session.destroy(done))],
-      ['ends it', cookieSession, setSession(null)],
-      ['renews it', cookieSession, setSession({ who: 'x' })],
-      ['takes its cookie away', expressSession, dropCookie],
-      ['takes its cookie away', withoutSession, dropCookie],
-      ['takes its cookie away', cookieSession, dropCookie],
-    ])('is kept for no one where the handler %s (%p)', async (_how, sessions, atTheEnd) => {
-      expect(await payments({ behind: [sessions()] }, undefined, atTheEnd)).toEqual(once);
+    it.each<[string, AtTheEnd, ...(() => RequestHandler)[]]>([
+      ['ends it', (req, done) => req.session.destroy(done), expressSession],
+      ['renews it', (req, done) => req.session.regenerate(done), expressSession],
+      ['renews and ends it', (req, done) => req.session.regenerate(() => req.session.destroy(done)), expressSession],
+      ['sets it to null', setSession(null), cookieSession],
+      ['sets it anew', setSession({ who: 'x' }), cookieSession],
+      ['takes its cookie away', dropCookie, expressSession, withoutSession, cookieSession],
+    ])('is kept for no one where the handler %s', async (_how, atTheEnd, ...kinds) => {
+      for (const make of kinds) expect(await payments({ behind: [make()] }, undefined, atTheEnd)).toEqual(once);
     });
 
     it('is kept for no one where scope extends the default, and for its caller where scope tells callers apart', async () => {

@@ -116,25 +116,16 @@ describe('a multipart form', () => {
     await expect(readRaw(body, type)).rejects.toMatchObject({ name: 'Problem', status: 400, code: 'body-malformed' });
   });
 
+  const refuses: multer.StorageEngine = {
+    _handleFile: (_req, { stream }, done) => {
+      stream.resume();
+      done(Object.assign(new Error('disk full'), { code: 'ENOSPC' }));
+    },
+    _removeFile: (_req, _file, done) => done(null),
+  };
   it.each<[string, Partial<FormOptions>]>([
-    [
-      'storage',
-      {
-        storage: {
-          _handleFile: (_req, { stream }, done) => {
-            stream.resume();
-            done(Object.assign(new Error('disk full'), { code: 'ENOSPC' }));
-          },
-          _removeFile: (_req, _file, done) => done(null),
-        },
-      },
-    ],
-    [
-      'filter',
-      {
-        fileFilter: (_req, _file, done) => done(new Error('disk full')),
-      },
-    ],
+    ['storage', { storage: refuses }],
+    ['filter', { fileFilter: (_req, _file, done) => done(new Error('disk full')) }],
     ['storage that throws', { storage: { _handleFile: diskFull, _removeFile: diskFull } }],
     ['filter that throws', { fileFilter: diskFull }],
     ['filter that rejects', { fileFilter: async () => Promise.resolve().then(diskFull) }],

@@ -130,7 +130,7 @@ describe.each(expressVersions)('%s', (_version, version) => {
           told.push('close');
           closed.happens();
         });
-        res.end('done');
+        res.end('done', () => told.push('callback'));
       };
       const { port, server, post, log, runs } = await guarded({ leases }, act, { version });
       const client = begin(port);
@@ -143,7 +143,7 @@ describe.each(expressVersions)('%s', (_version, version) => {
       goOn();
       await log.first('executed');
       await closed.happened;
-      expect(told).toEqual(['finish', 'close']);
+      expect(told).toEqual(['finish', 'callback', 'close']);
       if (!socket.closed) await once(socket, 'close');
       const open = new Promise(resolve => server.getConnections((_error, count) => resolve(count)));
       expect([await open, seen(await post()), runs()]).toEqual([0, 'done again', 1]);

@@ -173,7 +173,10 @@ export const responses: [title: string, row: Row][] = [
     res.end();
   }),
   // What node has to declare of the body, or may not.
-  row('end with a callback', async res => new Promise(resolve => void res.end('x', () => resolve(0)))),
+  row('write of all of the Content-Length, whose callback ends', res =>
+    res.set('Content-Length', '5').write('hello', () => res.end()),
+  ),
+  row('204 whose write is waited for', res => res.status(204).write('hello', () => res.end())),
   row('write of nothing, then end', res => inPieces(res, '', 'abc')),
   row('writeHead, then end with nothing', res => res.writeHead(200).end()),
   row('HEAD of writeHead, then end with long text', res => res.writeHead(200).end(EXACT), { method: 'HEAD' }),

@@ -197,6 +197,10 @@ it.each<[string, IdempotencyOptions]>([
 it.each<[unknown, unknown, string]>([
   [undefined, 'ran', 'idempotency: resolve() needs the text of req.idempotency.cacheKey, not undefined'],
   ['k', 'done', `idempotency: resolve() needs 'ran' or 'did-not-run', not "done"`],
-])('resolve() refuses %p and %p', async (cacheKey, outcome, message) => {
-  await expect(idempotency().resolve(cacheKey as string, outcome as 'ran')).rejects.toThrow(new TypeError(message));
+  [5, undefined, 'idempotency: purge() needs the text of req.idempotency.cacheKey, not 5'],
+  [null, undefined, 'idempotency: purge() needs the text of req.idempotency.cacheKey, not null'],
+])('resolve(), or purge(), of %p and %p is a TypeError', async (cacheKey, outcome, message) => {
+  const guard = idempotency();
+  const refused = outcome ? guard.resolve(cacheKey as string, outcome as 'ran') : guard.purge(cacheKey as string);
+  await expect(refused).rejects.toThrow(new TypeError(message));
 });

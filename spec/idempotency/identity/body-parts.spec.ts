@@ -80,21 +80,20 @@ function leaving(...left: readonly object[]): Around {
 const asJson = json('{}');
 const asForm = multipartText('{}');
 
-describe.each<[string, (file: object) => object]>([
+it.each<[string, (file: object) => object]>([
   ['multer().any()', file => ({ body: {}, files: [file] })],
   ['multer().single()', file => ({ body: {}, file })],
-])('a file that %s has left', (_parser, leave) => {
-  const left = (changes: object = {}): object => {
-    const file = { fieldname: 'scan', originalname: 'a.png', size: 3, mimetype: 'image/png', ...changes };
-    return leave({ ...file, buffer: Buffer.alloc(file.size) });
-  };
-
-  it('of another name, size or field is another request; of another media type, the same', async () => {
+])(
+  'a file that %s has left, of another name, size or field, is another request; of another media type, the same',
+  async (_by, leave) => {
+    const left = (changes: object = {}): object => {
+      const one = { fieldname: 'scan', originalname: 'a.png', size: 3, mimetype: 'image/png', ...changes };
+      return leave({ ...one, buffer: Buffer.alloc(one.size) });
+    };
     const others = [{ originalname: 'b.png' }, { size: 4 }, { fieldname: 'photo' }, { mimetype: 'image/gif' }];
-    const around = leaving(left(), ...others.map(left));
-    expect(await runsOf(Array<Asked>(5).fill(asForm), {}, around)).toBe('1 2 3 4 1');
-  });
-});
+    expect(await runsOf(Array<Asked>(5).fill(asForm), {}, leaving(left(), ...others.map(left)))).toBe('1 2 3 4 1');
+  },
+);
 
 describe('a body that a parser has made into', () => {
   const holes = (at: number): unknown => {
@@ -125,26 +124,25 @@ describe('a body that a parser has made into', () => {
   });
 });
 
-it('JSON that a parser has left is compared by its value: the order of members and the sign of zero make no difference', async () => {
-  const left = leaving({ body: { a: [1, 2], b: 0 } }, { body: { b: -0, a: [1, 2] } }, { body: { a: [2, 1], b: 0 } });
-  expect(await runsOf([asJson, asJson, asJson], {}, left)).toBe('1 1 2');
-});
-
-describe('a form that a parser has made into an object', () => {
-  it.each<[string, unknown, unknown, string]>([
-    ['the same request if only the order of its names', { a: '1', b: '2' }, { b: '2', a: '1' }, '1 1'],
-    ['the same request if only that of querystring', parse('a=1&b=2&a=3'), parse('b=2&a=1&a=3'), '1 1'],
-    ['another request if the order of the values of one name', { a: ['1', '2'] }, { a: ['2', '1'] }, '1 2'],
-    ['another request if the order of one name in two cases', { a: '1', A: '2' }, { A: '2', a: '1' }, '1 2'],
+describe('what a parser has made into an object is compared by its value:', () => {
+  it.each<[string, string, ...unknown[]]>([
     [
-      'another request if the order of one name in two spellings',
-      { a: { x: '1' }, 'a.x': '2' },
-      { 'a.x': '2', a: { x: '1' } },
-      '1 2',
+      'of JSON, the order of members and the sign of zero make no difference',
+      '1 1 2',
+      { a: [1, 2], b: 0 },
+      { b: -0, a: [1, 2] },
+      { a: [2, 1], b: 0 },
     ],
-  ])('is %s is another', async (_title, one, other, expected) => {
-    for (const sent of [form('x'), asForm])
-      expect(await runsOf([sent, sent], {}, leaving({ body: one }, { body: other }))).toBe(expected);
+    ['of a form, the order of its names makes none', '1 1', { a: '1', b: '2' }, { b: '2', a: '1' }],
+    ['of querystring, too', '1 1', parse('a=1&b=2&a=3'), parse('b=2&a=1&a=3')],
+    ['the order of the values of one name does', '1 2', { a: ['1', '2'] }, { a: ['2', '1'] }],
+    ['that of one name of a form in two cases, too', '1 2', { a: '1', A: '2' }, { A: '2', a: '1' }],
+    ['and of one name of a form in two spellings', '1 2', { a: { x: '1' }, 'a.x': '2' }, { 'a.x': '2', a: { x: '1' } }],
+  ])('%s', async (title, expected, ...left) => {
+    for (const sent of title.startsWith('of JSON') ? [asJson] : [form('x'), asForm]) {
+      const around = leaving(...left.map(body => ({ body })));
+      expect(await runsOf(Array<Asked>(left.length).fill(sent), {}, around)).toBe(expected);
+    }
   });
 });
 

@@ -1,117 +1,86 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyEvent, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../support/listen';
-import { EventLog } from '../../support/event-log';
+import { guarded, type Run } from '../../support/guarded';
 import { HookedLeases } from '../../support/hooked-leases';
-import { serve } from '../../support/serve';
-import { signal, type Signal } from '../../support/signal';
 import { keyed } from '../../support/replays';
+import { signal } from '../../support/signal';
 
-const CREATED: RequestHandler = (_req, res) => void res.status(201).send('x');
+const created: Run = (_req, res) => res.status(201).send('x');
 const down = (): never => {
   throw new Error('ECONNREFUSED');
 };
+const storeIsDown = (at: 'acquire' | 'complete') => ({ leases: new HookedLeases({ [at]: down }), storeTimeout: 40 });
+const unavailable = expect.objectContaining({ code: 'store-unavailable' }) as Error;
+const text = { 'Content-Type': 'text/plain' };
 
-/** Events of two requests with one key, one after the other. */
-async function eventsOf(
-  options: IdempotencyOptions,
-  handler = CREATED,
-  bodies: readonly string[] = ['', ''],
-): Promise<IdempotencyEvent[]> {
-  const log = new EventLog();
-  const { url } = await serve(express().post('/', idempotency({ ...options, onEvent: log.onEvent }), handler));
-  for (const body of bodies) await send(url, { headers: keyed('"the key"', { 'Content-Type': 'text/plain' }), body });
-  return log.events;
-}
-
-/** Leases that tell when the second request has asked for one. */
-function toldOfTheSecond(asked: Signal): HookedLeases {
-  let requests = 0;
-  return new HookedLeases(
-    {},
-    {
-      acquire: () => {
-        if (++requests === 2) asked.happens();
-      },
-    },
-  );
+/** An application whose handler, once it has begun, answers when a second request of its key has asked for the lease. */
+async function whileOneWaits(ms: number) {
+  const [begun, waits, mayEnd] = [signal(), signal(), signal()];
+  let asked = 0;
+  const leases = new HookedLeases({}, { acquire: () => (++asked === 2 ? waits.happens() : undefined) });
+  const served = await guarded({ leases }, async (_req, res) => {
+    begun.happens();
+    await mayEnd.happened;
+    res.status(201).end();
+  });
+  const first = served.post();
+  await begun.happened;
+  const end = async (): Promise<void> => {
+    await pause(ms);
+    mayEnd.happens();
+    await first;
+  };
+  return { ...served, waits: waits.happened, end };
 }
 
 describe('onEvent', () => {
-  it.each<[string, IdempotencyOptions, RequestHandler, string[], Partial<IdempotencyEvent>[]]>([
+  const forgets: Run = (req, res) => res.end(req.idempotency.forget());
+  const changesItsMind: Run = (_req, res) => {
+    res.status(201).json({});
+    res.status(500);
+  };
+  it.each<[string, IdempotencyOptions, Run, string[], Partial<IdempotencyEvent>[]]>([
     [
       'executed and replayed',
       {},
-      CREATED,
+      created,
       ['', ''],
       [
         { kind: 'executed', status: 201 },
         { kind: 'replayed', status: 201 },
       ],
     ],
+    ['executed for an error too', {}, (_req, res) => res.status(500).end(), [''], [{ kind: 'executed', status: 500 }]],
     [
-      'executed for an error too',
+      'the status that was sent, not one that the handler sets afterwards',
       {},
-      (_req, res) => void res.status(500).end(),
+      changesItsMind,
       [''],
-      [{ kind: 'executed', status: 500 }],
+      [{ kind: 'executed', status: 201 }],
     ],
     [
-      'executed with the status that was sent, not with one that the handler sets afterwards',
-      {},
-      (_req, res) => {
-        res.status(201).json({});
-        res.status(500);
-      },
-      ['', ''],
-      [
-        { kind: 'executed', status: 201 },
-        { kind: 'replayed', status: 201 },
-      ],
-    ],
-    [
-      'forgotten with the status that was sent, too',
+      'the same of what is forgotten',
       { shouldCache: () => false },
-      (_req, res) => {
-        res.status(201).json({});
-        res.status(500);
-      },
+      changesItsMind,
       [''],
       [{ kind: 'forgotten', status: 201 }],
     ],
     [
       'reused',
       { whenKeyReused: 'reject' },
-      CREATED,
+      created,
       ['a', 'b'],
       [
         { kind: 'executed', status: 201 },
         { kind: 'reused', status: 422 },
       ],
     ],
-    [
-      'forgotten, where that was wanted',
-      {},
-      (req, res) => {
-        req.idempotency.forget();
-        res.end();
-      },
-      [''],
-      [{ kind: 'forgotten', status: 200 }],
-    ],
-    [
-      'forgotten, where shouldCache says no',
-      { shouldCache: () => false },
-      CREATED,
-      [''],
-      [{ kind: 'forgotten', status: 201 }],
-    ],
+    ['forgotten, where the handler says so', {}, forgets, [''], [{ kind: 'forgotten', status: 200 }]],
     [
       'not-stored and unavailable, where the response is too large',
       { maxResponseBytes: 1 },
-      (_req, res) => void res.send('xx'),
+      (_req, res) => res.send('xx'),
       ['', ''],
       [
         { kind: 'not-stored', status: 200 },
@@ -120,56 +89,46 @@ describe('onEvent', () => {
     ],
     [
       'not-stored, where the store fails',
-      { leases: new HookedLeases({ complete: down }), storeTimeout: 40 },
-      CREATED,
+      storeIsDown('complete'),
+      created,
       [''],
-      [
-        {
-          kind: 'not-stored',
-          status: 201,
-          error: expect.objectContaining({ code: 'store-unavailable', cause: new Error('ECONNREFUSED') }),
-        },
-      ],
+      [{ kind: 'not-stored', status: 201, error: unavailable }],
     ],
     [
       'store-failed',
-      { leases: new HookedLeases({ acquire: down }), storeTimeout: 40 },
-      CREATED,
+      storeIsDown('acquire'),
+      created,
       [''],
-      [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ code: 'store-unavailable' }) }],
+      [{ kind: 'store-failed', status: 503, error: unavailable }],
     ],
     [
       'store-failed without a status, where the handler runs all the same',
-      { leases: new HookedLeases({ acquire: down }), storeTimeout: 40, whenStoreFails: 'run' },
-      CREATED,
+      { ...storeIsDown('acquire'), whenStoreFails: 'run' },
+      created,
       [''],
-      [{ kind: 'store-failed', error: expect.objectContaining({ code: 'store-unavailable' }) }],
+      [{ kind: 'store-failed', error: unavailable }],
     ],
-  ])('is told %s', async (_title, options, handler, bodies, expected) => {
-    const events = await eventsOf(options, handler, bodies);
-    expect(events).toEqual(
+  ])('is told %s', async (_title, options, act, bodies, expected) => {
+    const { post, log } = await guarded(options, act);
+    for (const body of bodies) await post({ key: '"the key"', headers: text, body });
+    const number = expect.any(Number) as number;
+    expect(log.events).toEqual(
       expected.map(event => ({
-        key: 'the key',
+        ...{ key: 'the key', startTime: number, durationMs: number },
         cacheKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-        startTime: expect.any(Number) as number,
-        durationMs: expect.any(Number) as number,
-        ...(['executed', 'not-stored', 'forgotten'].includes(String(event.kind)) && {
-          handlerMs: expect.any(Number) as number,
-        }),
+        ...(['executed', 'not-stored', 'forgotten'].includes(String(event.kind)) && { handlerMs: number }),
         ...event,
       })),
     );
-    expect(new Set(events.map(({ cacheKey }) => cacheKey)).size).toBe(1);
+    expect(new Set(log.events.map(({ cacheKey }) => cacheKey)).size).toBe(1);
   });
 
   it('is told unguarded for a request that is let through without a key, with the request; nothing for a method that is not guarded', async () => {
     const told: unknown[] = [];
     const onEvent: IdempotencyOptions['onEvent'] = ({ kind, key }, req) => told.push([kind, key, req.path]);
     const guard = idempotency({ methods: ['POST'], whenKeyMissing: 'run', onEvent });
-    const { url } = await serve(express().use(guard, guard, CREATED));
-    await send(`${url}/pay`, { headers: {} });
-    await send(`${url}/pay`, { method: 'GET' });
-    await send(`${url}/pay`, { headers: keyed('k') });
+    const { post } = await guarded(guard, created, { behind: [guard] });
+    for (const sent of [{ key: '' }, { method: 'GET' }, {}]) await post({ path: '/pay', ...sent });
     expect(told).toEqual([
       ['unguarded', '', '/pay'],
       ['executed', 'k', '/pay'],
@@ -177,92 +136,54 @@ describe('onEvent', () => {
   });
 
   it('is told waited by a duplicate that waited, and how long a request took', async () => {
-    const log = new EventLog();
-    const waits = signal();
-    const leases = toldOfTheSecond(waits);
-    const { url } = await serve(
-      express().post('/', idempotency({ leases, onEvent: log.onEvent }), async (_req, res) => {
-        await waits.happened;
-        await pause(30);
-        res.status(201).end();
-      }),
-    );
-    await Promise.all([send(url, { headers: keyed('k') }), send(url, { headers: keyed('k') })]);
-    expect(log.events).toEqual([
-      expect.objectContaining({ kind: 'executed', status: 201 }),
-      expect.objectContaining({ kind: 'waited', status: 201 }),
+    const { post, waits, end, log } = await whileOneWaits(30);
+    const second = post();
+    await waits;
+    await end();
+    await second;
+    expect(log.events).toMatchObject([
+      { kind: 'executed', status: 201 },
+      { kind: 'waited', status: 201 },
     ]);
     for (const { durationMs } of log.events) expect(durationMs).toBeGreaterThan(20);
   });
 
-  it.each<[string, string | undefined, string, number, string]>([
-    ['no key', undefined, '', 400, ''],
-    ['a key that does not match', 'short', '', 400, ''],
-    ['a body that is too long', 'long-enough', 'x'.repeat(2_000), 413, 'long-enough'],
-  ])('is told refused for %s', async (_title, key, body, status, told) => {
-    const log = new EventLog();
-    const { url } = await serve(
-      express().post(
-        '/',
-        idempotency({ onEvent: log.onEvent, keyPattern: /^.{8,}$/, maxRequestBytes: 1_000 }),
-        CREATED,
-      ),
-    );
-    expect((await send(url, { headers: key === undefined ? {} : keyed(key), body })).status).toBe(status);
-    expect(log.events).toEqual([
-      expect.objectContaining({
-        kind: 'refused',
-        key: told,
-        cacheKey: '',
-        status,
-        error: expect.objectContaining({ name: 'Problem', status }),
-      }),
-    ]);
-  });
-
   it('is told abandoned when the client of a waiting duplicate leaves', async () => {
-    const log = new EventLog();
-    const [runs, waits, mayEnd] = [signal(), signal(), signal()];
-    const leases = toldOfTheSecond(waits);
-    const { url } = await serve(
-      express().post('/', idempotency({ onEvent: log.onEvent, leases }), (_req, res) => {
-        runs.happens();
-        void mayEnd.happened.then(() => res.status(201).end());
-      }),
-    );
-    const first = send(url, { headers: keyed('k') });
-    await runs.happened;
-    const leaving = request(url, { method: 'POST', headers: keyed('k') })
-      .on('error', () => undefined)
-      .end();
-    await waits.happened;
+    const { url, waits, end, log } = await whileOneWaits(0);
+    const leaving = request(url, { method: 'POST', headers: keyed('k') }).on('error', () => undefined);
+    leaving.end();
+    await waits;
     leaving.destroy();
     await log.first('abandoned');
-    mayEnd.happens();
-    await first;
+    await end();
     expect(log.kinds).toEqual(['abandoned', 'executed']);
   });
 
+  it.each<[string, string, string, number, string]>([
+    ['no key', '', '', 400, ''],
+    ['a key that does not match', 'short', '', 400, ''],
+    ['a body that is too long', 'long-enough', 'x'.repeat(2_000), 413, 'long-enough'],
+  ])('is told refused for %s', async (_title, key, body, status, told) => {
+    const { post, log } = await guarded({ keyPattern: /^.{8,}$/, maxRequestBytes: 1_000 });
+    expect((await post({ key, body })).status).toBe(status);
+    expect(log.events).toMatchObject([
+      { kind: 'refused', key: told, cacheKey: '', status, error: { name: 'Problem', status } },
+    ]);
+  });
+
   it('that throws is a warning of the process, once, and changes nothing', async () => {
-    const warn = jest.spyOn(process, 'emitWarning');
-    const { url } = await serve(
-      express().post(
-        '/',
-        idempotency({
-          onEvent: () => {
-            throw new Error('no metrics');
-          },
-        }),
-        CREATED,
-      ),
-    );
-    const answers = [await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })];
-    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const onEvent = (): never => {
+      throw new Error('no metrics');
+    };
+    const { post } = await guarded({ onEvent }, created);
+    expect([(await post()).status, (await post()).status]).toEqual([201, 201]);
     expect(warn.mock.calls).toEqual([
       [
         'idempotency: onEvent failed (Error: no metrics), and the request is served all the same. Correct onEvent.',
         { code: 'BINDONCE_ON_EVENT' },
       ],
     ]);
+    warn.mockRestore();
   });
 });

@@ -1,9 +1,6 @@
-import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, memoryLeases, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../support/listen';
-import { serve } from '../../support/serve';
-import { keyed } from '../../support/replays';
+import { guarded, seen } from '../../support/guarded';
 
 /** An adapter of a store that other processes may share, as Keyv sees it. */
 class ElsewhereAdapter {
@@ -16,93 +13,56 @@ class ElsewhereAdapter {
     return Promise.resolve(this.map.get(key));
   }
   set(key: string, value: unknown): Promise<boolean> {
-    this.map.set(key, value);
-    return Promise.resolve(true);
+    return Promise.resolve(this.map.set(key, value).size > 0);
   }
   delete(key: string): Promise<boolean> {
     return Promise.resolve(this.map.delete(key));
   }
   clear(): Promise<void> {
-    this.map.clear();
-    return Promise.resolve();
+    return Promise.resolve(this.map.clear());
   }
 }
 
-/** Two middlewares, one application: how often does the handler run for one request to each? */
-async function runsOf(one: IdempotencyOptions, other: IdempotencyOptions): Promise<number> {
-  let runs = 0;
-  const guards = [idempotency(one), idempotency(other)];
-  const app = express().post(
-    '/',
-    (req, res, next) => guards[Number(req.get('X-Guard'))]?.(req, res, next),
-    (_req, res) => void res.json({ run: ++runs }),
+const twice = <T>(one: T): [T, T] => [one, one];
+const onMap = (...namespaces: string[]): IdempotencyOptions[] => {
+  const store = new Map();
+  return namespaces.map(namespace => ({ store: new Keyv({ store, ...(namespace && { namespace }) }) }));
+};
+
+describe('two middlewares', () => {
+  it.each<[what: string, make: () => IdempotencyOptions[], runs: number]>([
+    ['without a store of their own share responses', () => [{}, {}], 1],
+    ['with one Keyv share them', () => twice({ store: new Keyv() }), 1],
+    ['with two Keyvs on one Map share them', () => onMap('', ''), 1],
+    ['with two Keyvs of one namespace on one Map share them', () => onMap('a', 'a'), 1],
+    [
+      'with one Keyv elsewhere, and leases, share them',
+      () => twice({ store: new Keyv({ store: new ElsewhereAdapter() }), leases: memoryLeases() }),
+      1,
+    ],
+    ['with two Keyvs do not', () => [{ store: new Keyv() }, { store: new Keyv() }], 2],
+    ['with a Keyv and with the default store do not', () => [{ store: new Keyv() }, {}], 2],
+    ['with two namespaces on one Map do not', () => onMap('a', 'b'), 2],
+  ])('%s', async (_what, make, expected) => {
+    const [one, other] = make().map(options => idempotency(options));
+    const { post, runs } = await guarded((req, res, next) => (req.get('X-Other') ? other : one)?.(req, res, next));
+    const texts: string[] = [];
+    for (const other of ['', '1', '', '1']) texts.push(seen(await post({ headers: { 'X-Other': other } })));
+    expect([texts[2], texts[3], runs()]).toEqual([
+      '{"run":1} again',
+      expected === 1 ? '{"run":1} again' : '{"run":2} again',
+      expected,
+    ]);
+  });
+});
+
+it('leases with a store that other processes may share are refused when the middleware is made', () => {
+  const store = new Keyv({ store: new ElsewhereAdapter() });
+  expect(() => idempotency({ store })).toThrow(
+    new TypeError(
+      'idempotency: store is a Keyv on ElsewhereAdapter, on which bindonce cannot hold leases. ' +
+        'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.',
+    ),
   );
-  const { url } = await serve(app);
-  for (const guard of ['0', '1', '0', '1'])
-    expect((await send(url, { headers: keyed('k', { 'X-Guard': guard }) })).status).toBe(200);
-  return runs;
-}
-
-describe('leases', () => {
-  it.each<[string, () => [IdempotencyOptions, IdempotencyOptions]]>([
-    ['have no store of their own', () => [{}, {}]],
-    [
-      'have one Keyv',
-      () => {
-        const store = new Keyv();
-        return [{ store }, { store }];
-      },
-    ],
-    [
-      'have two Keyvs on one Map',
-      () => {
-        const store = new Map();
-        return [{ store: new Keyv({ store }) }, { store: new Keyv({ store }) }];
-      },
-    ],
-    [
-      'have two Keyvs of one namespace on one Map',
-      () => {
-        const store = new Map();
-        return [{ store: new Keyv({ store, namespace: 'a' }) }, { store: new Keyv({ store, namespace: 'a' }) }];
-      },
-    ],
-    [
-      'share leases and a Keyv elsewhere',
-      () => {
-        const [store, leases] = [new Keyv({ store: new ElsewhereAdapter() }), memoryLeases()];
-        return [
-          { store, leases },
-          { store, leases },
-        ];
-      },
-    ],
-  ])('are shared by two middlewares that %s', async (_title, make) => {
-    expect(await runsOf(...make())).toBe(1);
-  });
-
-  it.each<[string, () => [IdempotencyOptions, IdempotencyOptions]]>([
-    ['two Keyvs', () => [{ store: new Keyv() }, { store: new Keyv() }]],
-    ['a Keyv and the default store', () => [{ store: new Keyv() }, {}]],
-    [
-      'two namespaces on one Map',
-      () => {
-        const store = new Map();
-        return [{ store: new Keyv({ store, namespace: 'a' }) }, { store: new Keyv({ store, namespace: 'b' }) }];
-      },
-    ],
-  ])('are apart on %s', async (_title, make) => {
-    expect(await runsOf(...make())).toBe(2);
-  });
-
-  it('with a store that other processes may share are refused when the middleware is made', () => {
-    const store = new Keyv({ store: new ElsewhereAdapter() });
-    expect(() => idempotency({ store })).toThrow(
-      new TypeError(
-        'idempotency: store is a Keyv on ElsewhereAdapter, on which bindonce cannot hold leases. ' +
-          'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.',
-      ),
-    );
-    expect(() => idempotency({ store, leases: memoryLeases() })).not.toThrow();
-  });
+  expect(() => idempotency({ store, leases: memoryLeases() })).not.toThrow();
 });

@@ -1,25 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { KeyvPostgres } from '@keyv/postgres';
 import KeyvRedis, { createClient } from '@keyv/redis';
-import express, { type RequestHandler } from 'express';
 import Keyv from 'keyv';
-import { Pool } from 'pg';
-import {
-  idempotency,
-  postgresLeases,
-  redisLeases,
-  type IdempotencyOptions,
-  type LeaseStore,
-  type RequestIdempotency,
-} from '../../../lib';
-import { send, type WireResponse } from '../../support/listen';
-import { PostgresServer } from '../../support/servers/postgres-server';
+import { redisLeases, type IdempotencyOptions, type LeaseStore, type RequestIdempotency } from '../../../lib';
+import { guarded } from '../../support/guarded';
+import type { WireResponse } from '../../support/listen';
 import { anyRedis, RedisServer } from '../../support/servers/redis-server';
 import { TcpProxy } from '../../support/servers/tcp-proxy';
-import { EventLog } from '../../support/event-log';
-import { serve } from '../../support/serve';
 import { standStill } from '../../support/stand-still';
-import { keyed } from '../../support/replays';
 
 const STORE_TIMEOUT = 500;
 const LEASE = 1_500;
@@ -28,31 +15,15 @@ const connect = (port: number) => createClient({ url: `redis://127.0.0.1:${port}
 
 async function shop(
   options: IdempotencyOptions,
-  handler: (guard: RequestIdempotency) => unknown,
-  { first = 1, afterwards = (): void => undefined } = {},
+  work: (guard: RequestIdempotency) => unknown,
+  afterwards = (): void => undefined,
 ) {
-  const log = new EventLog();
-  const state = { runs: 0 };
-  const run: RequestHandler = async (req, res) => {
-    const order = first + state.runs++;
-    await handler(req.idempotency);
-    res.status(201).json({ order });
+  const bounds = { storeTimeout: STORE_TIMEOUT, leaseDuration: LEASE, waitTimeout: 100 };
+  const { log, runs, post } = await guarded({ ...bounds, ...options }, async (req, res, _next, run) => {
+    await work(req.idempotency);
+    res.status(201).json({ order: run });
     afterwards();
-  };
-  const { url } = await serve(
-    express().post(
-      '/',
-      idempotency({
-        storeTimeout: STORE_TIMEOUT,
-        leaseDuration: LEASE,
-        waitTimeout: 100,
-        onEvent: log.onEvent,
-        ...options,
-      }),
-      run,
-    ),
-  );
-  const post = (): Promise<WireResponse> => send(url, { headers: keyed('k', { Host: 'shop' }) });
+  });
   /** Sends until the answer is no 503 and no 409: what a client does that has been told to retry. */
   const persist = async (): Promise<WireResponse> => {
     for (;;) {
@@ -60,7 +31,7 @@ async function shop(
       if (answer.status !== 503 && answer.status !== 409) return answer;
     }
   };
-  return { log, state, post, persist };
+  return { log, runs, post, persist };
 }
 
 describe('a process that is stopped for longer than storeTimeout just after the handler has ended its response', () => {
@@ -85,19 +56,14 @@ describe('a process that is stopped for longer than storeTimeout just after the 
         }),
     ],
   ])('%s runs the request once: the client has its answer, and a retry the replay', async (_when, later) => {
-    const { state, post, persist } = await shop({ store }, () => undefined, {
-      afterwards: () => {
-        later(() => {
-          standStill(STORE_TIMEOUT + 60);
-        });
-      },
-    });
+    const stall = (): void => void later(() => standStill(STORE_TIMEOUT + 60));
+    const { runs, post, persist } = await shop({ store }, () => undefined, stall);
     // The connection to the store is there.
     await store.get('anything');
     expect((await post()).text).toBe('{"order":1}');
     const retried = await persist();
     expect([retried.text, retried.headers['idempotent-replayed']]).toEqual(['{"order":1}', 'true']);
-    expect(state.runs).toBe(1);
+    expect(runs()).toBe(1);
   });
 });
 
@@ -129,7 +95,7 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
     ['for less than a lease', STORE_TIMEOUT + 200],
     ['for longer than the lease, which nobody has taken', LEASE + 500],
   ])('%s: the client gets its answer, a retry meanwhile 409, and a retry afterwards the replay', async (_how, ms) => {
-    const { log, state, post, persist } = await shop({ store }, () => {
+    const { log, runs, post, persist } = await shop({ store }, () => {
       proxy.cut();
     });
     const cut = performance.now();
@@ -142,7 +108,7 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
     proxy.mend();
     const retried = await persist();
     expect([retried.text, retried.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
-    expect(state.runs).toBe(1);
+    expect(runs()).toBe(1);
     expect(log.kinds[0]).toBe('not-stored');
     expect(log.kinds).not.toContain('executed');
   });
@@ -156,7 +122,7 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
       }
     }
     const guard: { seen?: RequestIdempotency } = {};
-    const { post, persist, state } = await shop({ store: new Keyv({ store: new Full() }), leases }, seen => {
+    const { post, persist, runs } = await shop({ store: new Keyv({ store: new Full() }), leases }, seen => {
       guard.seen = seen;
     });
     expect((await post()).status).toBe(201);
@@ -167,43 +133,6 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
     }
     isFull = false;
     expect((await persist()).headers['idempotent-replayed']).toBe('true');
-    expect(state.runs).toBe(1);
-  });
-});
-
-describe('a PostgreSQL that hangs for longer than storeTimeout just when the handler ends', () => {
-  it('has the response in the end, and the request runs once', async () => {
-    const postgres = await PostgresServer.start();
-    const pool = new Pool({ connectionString: postgres.url, query_timeout: 500 });
-    pool.on('error', () => undefined);
-    class Responses extends KeyvPostgres {
-      override connect() {
-        return Promise.resolve(
-          async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[],
-        );
-      }
-    }
-    const store = new Keyv(new Responses());
-    store.on('error', () => undefined);
-    let isFirst = true;
-    const { log, state, post, persist } = await shop({ store, leases: postgresLeases(pool) }, async () => {
-      if (isFirst) await postgres.pause();
-      isFirst = false;
-    });
-    await store.get('the table is there');
-    try {
-      const first = await post();
-      expect(first.text).toBe('{"order":1}');
-      expect((await post()).status).toBe(409);
-      await pause(LEASE);
-      postgres.resume();
-      const retried = await persist();
-      expect([retried.text, retried.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
-      expect(state.runs).toBe(1);
-      expect(log.kinds[0]).toBe('not-stored');
-    } finally {
-      await pool.end();
-      await postgres.stop();
-    }
+    expect(runs()).toBe(1);
   });
 });
