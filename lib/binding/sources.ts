@@ -101,7 +101,7 @@ function readQuery(context: BinderContext, properties: readonly SourceProperty[]
   const { url } = context.req;
   // The form of `req.query` depends on the application's query parser.
   const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
-  if (text.split('&', limit + 1).length > limit)
+  if (text !== '' && text.split('&', limit + 1).length > limit)
     throw new Problem('query-too-large', `There are more than ${limit} query parameters.`);
   readByName('query', text === '' ? [] : readPairs(text, limit), context, properties);
 }
