@@ -126,28 +126,20 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
   const { plan, options } = endpoint;
   if (!plan)
     throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
-  const result = (dto: object): unknown => {
-    context.refuseFailures();
-    return plan.only === undefined ? dto : ownValue(dto, plan.only);
-  };
   return after(context.body ?? readBody(req, res, plan.body, options), body => {
     signal?.throwIfAborted();
     context.body = body;
     const dto = readDto(context, plan);
     return after(context.noted.settle(), () => {
-      if (!plan.check) return result(dto);
       context.refuseFailures();
-      const checked = plan.check(dto, (name, reason) => {
-        context.fail(name, reason);
-      });
-      return after(checked, () => result(dto));
+      return plan.only === undefined ? dto : ownValue(dto, plan.only);
     });
   });
 }
 
 /**
  * Reads source after source, each overwriting values of earlier ones, and then reports the required properties that are
- * still missing.
+ * still missing. The dto is checked last, if everything in it is valid.
  */
 function readDto(context: BinderContext, plan: Plan): object {
   const { noted } = context;
@@ -162,6 +154,8 @@ function readDto(context: BinderContext, plan: Plan): object {
     setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : values[index], noted);
   }
   plan.complete?.(dto);
+  const { check } = plan;
+  if (check) noted.whenKnown(() => (noted.list.length > 0 ? undefined : check(dto, context.fail.bind(context))));
   return dto;
 }
 

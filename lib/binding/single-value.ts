@@ -7,7 +7,7 @@ import { warnOnce } from '../warnings/warn-once';
 import { namingErrors } from './declaration/declarations';
 import type { PropertyKind } from './declaration/property';
 import { BinderContext, type ResolvedOptions } from './input/binder-context';
-import { CodecTable } from './declaration/codec-table';
+import { CodecTable, memberOf } from './declaration/codec-table';
 import { planOfOne, type Plan } from './plan/plan';
 import { bindDeclared } from './bind-request';
 import { assertType, isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
@@ -59,7 +59,7 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
       // Not as `required: false`: a client could send a header or a cookie elsewhere.
       const spec = { kind, type, required: required && !isOptional(type), fallback: false };
       try {
-        return planOfOne(name, spec, codecs, codecs.complete(type), options);
+        return planOfOne(memberOf(name, spec, codecs, codecs.complete(type)), options);
       } catch (error) {
         warnOnce(
           'BINDONCE_UNREADABLE_TYPE',
@@ -67,7 +67,7 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
             `with 400, or undefined with required: false. ${(error as Error).message}`,
           `${reader} ${name}`,
         );
-        return planOfOne(name, spec, codecs, UNREADABLE, options);
+        return planOfOne(memberOf(name, spec, codecs, UNREADABLE), options);
       }
     };
     const known = new WeakMap<object, Map<string, Plan>>();

@@ -101,21 +101,15 @@ function planOfBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults):
     );
   const optional = { required: !isOptional(Dto), refusesNull: refusesNull(Dto) };
   const spec: PropertySpec = { kind: 'fromBody', type: Dto, bindFrom: '', ...optional };
-  return namingErrors(codec.name, () => planOfOne('body', spec, codecs, codec, defaults));
+  return namingErrors(codec.name, () => planOfOne(memberOf('body', spec, codecs, codec), defaults));
 }
 
 /** Binds one value, which is the result. @throws TypeError for a type that the source cannot supply. */
-export function planOfOne(
-  property: string,
-  spec: PropertySpec,
-  codecs: CodecTable,
-  codec: Codec,
-  defaults: SourceDefaults,
-): Plan {
-  checkType(spec.kind, codec);
+export function planOfOne(member: Member, defaults: SourceDefaults): Plan {
+  checkType(member.spec.kind, member.codec);
   const create = (): object => Object.create(null) as object;
-  const binding = bindingOf('', [memberOf(property, spec, codecs, codec)], defaults);
-  return { create, complete: undefined, check: undefined, ...binding, only: property };
+  const binding = bindingOf('', [member], defaults);
+  return { create, complete: undefined, check: undefined, ...binding, only: member.property };
 }
 
 /** @throws TypeError for a property that no source can supply, and for two of one name. */
@@ -246,22 +240,12 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
   };
 }
 
-/** A property, and the source in which its value is looked up and its failures are reported. */
-export interface Lookup {
-  readonly source: ProblemLocation;
-  readonly found: SourceProperty;
-}
-
 /**
- * Finds a property in a source; undefined if there is no such property there.
+ * Finds a property in the source in which its value is looked up and its failures are reported; undefined if there is
+ * no such property there.
  * @param where Default: the source in which this client would send it; the last one if it could use none.
  */
-export function lookupOf(
-  property: string,
-  { sourcesOf, body }: Plan,
-  req: IncomingMessage,
-  where?: ProblemLocation,
-): Lookup | undefined {
+export function lookupOf(property: string, { sourcesOf, body }: Plan, req: IncomingMessage, where?: ProblemLocation) {
   const sources = sourcesOf.get(property);
   const last = [...(sources?.keys() ?? [])].at(-1);
   if (!sources || !last) return undefined;
