@@ -76,11 +76,10 @@ export function makeBindRequest<D extends AnyType>(
 
 /**
  * Makes the dto of a request: the endpoint's binder makes it, then its modifier may change it.
- * @param signal the signal of both. Default: one that aborts when the client disconnects.
  * @throws a problem that lists the failures of all sources, or a 401 problem for an anonymous caller where none is
  * accepted.
  */
-export function dtoOf(endpoint: Endpoint, context: BinderContext, signal?: AbortSignal): Awaitable<unknown> {
+export function dtoOf(endpoint: Endpoint, context: BinderContext): Awaitable<unknown> {
   const { allowAnonymous, claims } = context.endpoint.options;
   if (!allowAnonymous && claims(context.req) === undefined)
     // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
@@ -88,16 +87,12 @@ export function dtoOf(endpoint: Endpoint, context: BinderContext, signal?: Abort
       headers: { 'WWW-Authenticate': 'Bearer' },
     });
   // The built-in binder needs no signal, and a listener on every response costs time.
-  if (endpoint.isBuiltIn && !endpoint.modifier) return bindDeclared(context);
-  return customDto(endpoint, context, signal ?? clientSignal(context.req, context.res));
+  return endpoint.isBuiltIn && !endpoint.modifier ? bindDeclared(context) : customDto(endpoint, context);
 }
 
-async function customDto(
-  { binder, modifier }: Endpoint,
-  context: BinderContext,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const { Dto, res } = context;
+async function customDto({ binder, modifier }: Endpoint, context: BinderContext): Promise<unknown> {
+  const { Dto, req, res } = context;
+  const signal = clientSignal(req, res);
   const dto = await binder.bind(context, signal);
   if (hasEnded(res)) return dto;
   context.refuseFailures();
@@ -131,43 +126,36 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
   const { plan, options } = endpoint;
   if (!plan)
     throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
-  const result = (dto: object): unknown => {
-    context.refuseFailures();
-    return plan.isBodyOnly ? ownValue(dto, 'body') : dto;
-  };
   return after(context.body ?? readBody(req, res, plan.body, options), body => {
     signal?.throwIfAborted();
     context.body = body;
     const dto = readDto(context, plan);
     return after(context.noted.settle(), () => {
-      if (!plan.check) return result(dto);
       context.refuseFailures();
-      const checked = plan.check(dto, (name, reason) => {
-        context.fail(name, reason);
-      });
-      return after(checked, () => result(dto));
+      return plan.only === undefined ? dto : ownValue(dto, plan.only);
     });
   });
 }
 
 /**
  * Reads source after source, each overwriting values of earlier ones, and then reports the required properties that are
- * still missing.
+ * still missing. The dto is checked last, if everything in it is valid.
  */
 function readDto(context: BinderContext, plan: Plan): object {
-  const { noted, values } = context;
-  values.clear();
+  const { noted } = context;
+  const values = (context.values = new Array<unknown>(plan.members.length));
   for (const source of sourcesInOrder) {
     const properties = plan.sourceProperties.get(source.name);
     if (properties) source.read(context, properties);
   }
   const dto = plan.create();
-  for (const member of plan.members) {
-    const value = values.get(member.property);
-    const isMissing = value === undefined && member.required;
-    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : value, noted);
+  for (const [index, member] of plan.members.entries()) {
+    const isMissing = values[index] === undefined && member.required;
+    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : values[index], noted);
   }
   plan.complete?.(dto);
+  const { check } = plan;
+  if (check) noted.whenKnown(() => (noted.list.length > 0 ? undefined : check(dto, context.fail.bind(context))));
   return dto;
 }
 

@@ -76,7 +76,7 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
     known.set(options, byDto.set(Dto, endpoint));
     const req = requestWith(sent) as Request;
     const context = new BinderContext(req, new ServerResponse(req) as Response, endpoint, bodyOf(sent, endpoint));
-    return (await dtoOf(endpoint, context, new AbortController().signal)) as Infer<D>;
+    return (await dtoOf(endpoint, context)) as Infer<D>;
   };
 }
 

@@ -4,13 +4,11 @@ import { boolean, checkOptions } from '../options/check';
 import { answerInHandler, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
-import { declareProperty, namingErrors } from './declaration/declarations';
-import { dto } from './declaration/declare';
-import type { PropertyKind, PropertySpec } from './declaration/property';
+import { namingErrors } from './declaration/declarations';
+import type { PropertyKind } from './declaration/property';
 import { BinderContext, type ResolvedOptions } from './input/binder-context';
-import { CodecTable } from './declaration/codec-table';
-import { planFor, type Plan } from './plan/plan';
-import { ownValue } from './reading/json-text';
+import { CodecTable, memberOf } from './declaration/codec-table';
+import { planOfOne, type Plan } from './plan/plan';
 import { bindDeclared } from './bind-request';
 import { assertType, isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
 
@@ -45,12 +43,33 @@ export interface ValueReaders {
   readonly cookieValue: ReadValue;
 }
 
+const UNREADABLE = { kind: 'scalar', name: 'value of a type that can be read', text: () => undefined } as const;
+
 /** Makes the readers for an application's options. */
 export function valueReaders(resolved: ResolvedOptions, answering?: Answering): ValueReaders {
   // Other names are those of other readers.
   const options: ResolvedOptions = { ...resolved, unknownNames: 'ignore' };
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   const readerOf = (reader: keyof ValueReaders, kind: PropertyKind): ReadValue => {
+    /**
+     * If the type cannot be read, every value gets 400, like an invalid one: the handler must not run without it. No
+     * client can correct that, so a warning tells the application.
+     */
+    const planOfValue = (name: string, type: AnyType, required: boolean): Plan => {
+      // Not as `required: false`: a client could send a header or a cookie elsewhere.
+      const spec = { kind, type, required: required && !isOptional(type), fallback: false };
+      try {
+        return planOfOne(memberOf(name, spec, codecs, codecs.complete(type)), options);
+      } catch (error) {
+        warnOnce(
+          'BINDONCE_UNREADABLE_TYPE',
+          `bindonce: ${reader}(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
+            `with 400, or undefined with required: false. ${(error as Error).message}`,
+          `${reader} ${name}`,
+        );
+        return planOfOne(memberOf(name, spec, codecs, UNREADABLE), options);
+      }
+    };
     const known = new WeakMap<object, Map<string, Plan>>();
     const read = (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {
       if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
@@ -62,15 +81,13 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
       });
       const { required = true } = given;
       const plans = known.get(type) ?? new Map<string, Plan>();
-      // Not as `required: false`: a client could send a header or a cookie elsewhere.
-      const spec: PropertySpec = { kind, type, required: required && !isOptional(type), fallback: false };
-      const plan = plans.get(`${required} ${name}`) ?? planOfValue(name, spec, codecs, options, reader);
+      const plan = plans.get(`${required} ${name}`) ?? planOfValue(name, type, required);
       known.set(type, plans.set(`${required} ${name}`, plan));
       try {
         const context = new BinderContext(req, req.res as Response, { Dto: type, options, plan }, { kind: 'none' });
-        const bound = bindDeclared(context);
-        if (!isPromise(bound)) return ownValue(bound as object, name);
-        ignoreRejection(bound);
+        const value = bindDeclared(context);
+        if (!isPromise(value)) return value;
+        ignoreRejection(value);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         if (!required && error.code === 'validation-failed') return undefined;
@@ -86,32 +103,4 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
     headerValue: readerOf('headerValue', 'fromHeader'),
     cookieValue: readerOf('cookieValue', 'fromCookie'),
   };
-}
-
-const UNREADABLE = { kind: 'scalar', name: 'value of a type that can be read', text: () => undefined } as const;
-
-/**
- * Prepares the reading of a value as the only property of a dto. If its type cannot be read, every value gets 400, like
- * an invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
- */
-function planOfValue(
-  name: string,
-  spec: PropertySpec,
-  codecs: CodecTable,
-  options: ResolvedOptions,
-  reader: string,
-): Plan {
-  const Value = dto({});
-  try {
-    declareProperty(Value, name, spec);
-    return planFor(Value, codecs, options, reader);
-  } catch (error) {
-    warnOnce(
-      'BINDONCE_UNREADABLE_TYPE',
-      `bindonce: ${reader}(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
-        `with 400, or undefined with required: false. ${((error as Error).cause as Error).message}`,
-      `${reader} ${name}`,
-    );
-    return planOfValue(name, { ...spec, type: { codec: () => UNREADABLE } }, codecs, options, reader);
-  }
 }

@@ -101,7 +101,7 @@ function readQuery(context: BinderContext, properties: readonly SourceProperty[]
   const { url } = context.req;
   // The form of `req.query` depends on the application's query parser.
   const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
-  if (text.split('&', limit + 1).length > limit)
+  if (text !== '' && text.split('&', limit + 1).length > limit)
     throw new Problem('query-too-large', `There are more than ${limit} query parameters.`);
   readByName('query', text === '' ? [] : readPairs(text, limit), context, properties);
 }
@@ -189,19 +189,14 @@ function readClaim(claimed: unknown, property: SourceProperty, at: Location): un
 
 /** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */
 function readHeaders(context: BinderContext, properties: readonly SourceProperty[]): void {
-  for (const property of properties)
-    putTexts(context, 'header', property, headerLines(property.anyCase, context.req)?.map(inUtf8));
+  for (const property of properties) {
+    const lines = headerLines(property.anyCase, context.req)?.map(inUtf8);
+    context.put(property, readTexts(property, lines, Location.of(context.noted, 'header', property.name)));
+  }
 }
 
-function putTexts(
-  context: BinderContext,
-  source: 'header' | 'cookie',
-  property: SourceProperty,
-  texts: readonly string[] | undefined,
-): void {
-  const at = Location.of(context.noted, source, property.name);
-  if (texts) context.put(property, readNames(property, NameTree.of(texts), at));
-}
+const readTexts = (property: SourceProperty, texts: readonly string[] | undefined, at: Location): unknown =>
+  texts && readNames(property, NameTree.of(texts), at);
 
 /** Reads a header as UTF-8 where it is that: node takes each byte for a character (RFC 9110, section 5.5). */
 function inUtf8(line: string): string {
@@ -217,7 +212,8 @@ function readCookies(context: BinderContext, properties: readonly SourceProperty
   for (const property of properties) {
     const { name, spec } = property;
     const text = spec.signed ? signedText(req, name) : cookieText(cookies[name]);
-    putTexts(context, 'cookie', property, text === undefined ? undefined : [text]);
+    const at = Location.of(context.noted, 'cookie', name);
+    context.put(property, readTexts(property, text === undefined ? undefined : [text], at));
   }
 }
 

@@ -2,18 +2,8 @@ import type { Source } from '../../problems/problem';
 import { hasFile, isReadByName, memberIn, takesFiles } from '../types/codec';
 import type { Codec, CodecMember, ObjectCodec } from '../types/codec';
 import { decimalInText } from '../types/numbers';
-import {
-  assertType,
-  classNameOf,
-  isParsable,
-  isSchema,
-  isValueType,
-  remedyFor,
-  type AnyType,
-  type Codecs,
-  type DtoClass,
-  type Infer,
-} from '../types/property-type';
+import { assertType, classNameOf, isParsable, isSchema, isValueType, remedyFor } from '../types/property-type';
+import type { AnyType, Codecs, DtoClass, Infer } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
 import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
 import { parsableCodec, replacedCodec, valueParserFor, type ValueParser } from '../types/value-parser';

@@ -1,16 +1,7 @@
 import type { Source } from '../../problems/problem';
 import type { ResolvedLimits } from '../reading/limits';
-import {
-  isCollection,
-  notNull,
-  objectsOf,
-  takesFiles,
-  type Codec,
-  type CodecMember,
-  type JsonSchema,
-  type ListCodec,
-  type ScalarCodec,
-} from '../types/codec';
+import { isCollection, notNull, objectsOf, takesFiles } from '../types/codec';
+import type { Codec, CodecMember, JsonSchema, ListCodec, ScalarCodec } from '../types/codec';
 import { requiresValue } from '../types/schema';
 import { exactText, written } from '../types/write-value';
 import { namingErrors } from './declarations';

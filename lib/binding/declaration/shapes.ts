@@ -15,9 +15,8 @@ type NamesOf<T> = { [K in keyof T & string]: T[K] extends (...args: never) => un
  */
 export function partial<T>(Dto: DtoClass<T>): DtoClass<{ [K in NamesOf<T>]?: T[K] }> {
   const optional = { required: false, requiresValue: false, jsonRequired: false, refusesNull: true };
-  const without = { default: undefined, initial: undefined };
   const change = (spec: PropertySpec): PropertySpec =>
-    spec.kind === 'hasPermission' ? spec : Object.assign({}, spec, optional, without);
+    spec.kind === 'hasPermission' ? spec : { ...spec, ...optional, default: undefined, initial: undefined };
   const changed = new Map([...declaredBy(Dto, 'partial')].map(([name, spec]) => [name, change(spec)]));
   return derived(`Partial${classNameOf(Dto)}`, changed, () => ({}));
 }

@@ -2,11 +2,10 @@ import type { Request, Response } from 'express';
 import { isPromise } from '../../basics/awaitable';
 import type { Claims } from '../../principal/principal';
 import type { ProblemLocation } from '../../problems/problem';
-import { lookupOf, type Plan, type SourceDefaults } from '../plan/plan';
+import { lookupOf, type Plan, type SourceDefaults, type SourceProperty } from '../plan/plan';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { Location } from '../reading/location';
 import { failAt, namesBelow, partsOfPath } from '../types/class-check';
-import type { CodecMember } from '../types/codec';
 import type { AnyType } from '../types/property-type';
 import type { ResponseTypes, SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
@@ -40,8 +39,8 @@ export class BinderContext<T = unknown> {
   declare readonly bound?: T;
   /** @internal */
   readonly noted: Failures;
-  /** @internal The value of the last source that has one, by property. */
-  readonly values = new Map<string, unknown>();
+  /** @internal The values of the plan's members, each of the last source that has one. */
+  values: unknown[] = [];
 
   constructor(
     /** The request that is being bound. */
@@ -59,9 +58,9 @@ export class BinderContext<T = unknown> {
   }
 
   /** @internal Takes the value that a source has for a property, over that of an earlier one; undefined is none. */
-  put({ property }: CodecMember, value: unknown): void {
+  put({ index }: SourceProperty, value: unknown): void {
     if (value === undefined) return;
-    this.values.set(property, value);
+    this.values[index] = value;
     // Its failure counts even if a later source replaces the value.
     if (isPromise(value)) this.noted.later(value, () => undefined);
   }

@@ -8,7 +8,6 @@ import { valuesByName, type Form } from '../../body/form/form';
 import { chunksOf, formLeftAsText, isUntouched, leftBehind, receive, receivedAsForm } from '../../body/receive';
 import type { Received } from '../../body/receive';
 import { Problem } from '../../problems/problem';
-import { warnOnce } from '../../warnings/warn-once';
 import type { BodyUse } from '../plan/plan';
 import { convertedText } from '../reading/json-text';
 import type { ResolvedLimits } from '../reading/limits';
@@ -39,6 +38,7 @@ const MEDIA_TYPES = {
   multipart: 'multipart/form-data',
   urlencoded: 'application/x-www-form-urlencoded',
 } as const;
+const KINDS = Object.keys(MEDIA_TYPES) as (keyof typeof MEDIA_TYPES)[];
 
 /** A request whose body is to be read. */
 interface Incoming {
@@ -64,7 +64,7 @@ export function readBody(
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
   const sent = kindOf(mediaType, req, options);
-  const kind = acceptedBy(use, options).find(one => one === sent) ?? 'other';
+  const kind = isAccepted(sent, use, options) ? sent : 'other';
   const incoming: Incoming = { req, res, use, options, mediaType, kind };
   // A chunked body may turn out to be empty when it is read: an empty one is never answered with 415.
   if (kind === 'other' && !use.text && req.headers['transfer-encoding'] === undefined) throw notAccepted(incoming);
@@ -90,16 +90,18 @@ function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: BodyO
   return left && isParsed(left) ? 'json' : 'other';
 }
 
-/** Returns the kinds of body that the dto can use and the endpoint accepts. */
-function acceptedBy(use: BodyUse, { allowMultipart, allowUrlEncoded }: BodyOptions): (keyof typeof MEDIA_TYPES)[] {
-  const accepts = { json: use.json, multipart: use.form && allowMultipart, urlencoded: use.form && allowUrlEncoded };
-  return (['json', 'multipart', 'urlencoded'] as const).filter(kind => accepts[kind]);
+/** Returns true for a kind of body that the dto can use and the endpoint accepts. */
+function isAccepted(kind: BodyKind, use: BodyUse, { allowMultipart, allowUrlEncoded }: BodyOptions): boolean {
+  if (kind === 'json') return use.json;
+  return use.form && (kind === 'multipart' ? allowMultipart : kind === 'urlencoded' && allowUrlEncoded);
 }
 
 /** RFC 9110, section 15.5.16: a 415 response may name what would have been accepted. */
 function notAccepted({ use, options, mediaType: { type } }: Incoming): Problem {
   const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
-  const types = use.text ? ['text/plain'] : acceptedBy(use, options).map(kind => MEDIA_TYPES[kind]);
+  const types = use.text
+    ? ['text/plain']
+    : KINDS.filter(kind => isAccepted(kind, use, options)).map(kind => MEDIA_TYPES[kind]);
   if (types.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
   const headers = { Accept: types.join(', ') };
   return new Problem('body-unsupported', `${what} is not accepted here; send ${types.join(' or ')}.`, { headers });
@@ -109,13 +111,13 @@ function notAccepted({ use, options, mediaType: { type } }: Incoming): Problem {
 async function bodyIn(received: Received, incoming: Incoming): Promise<Body> {
   if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0)) return NONE;
   const { kind, use } = incoming;
-  const isForm = kind === 'multipart' || kind === 'urlencoded';
-  const text = use.text ? await textIn(received, incoming) : undefined;
-  const form = isForm ? await formIn(received, incoming) : undefined;
-  if (text !== undefined) return { kind: 'text', text, form };
-  if (form) return { kind: 'form', form };
-  if (kind === 'other') throw notAccepted(incoming);
-  return jsonIn(await textIn(received, incoming), use);
+  if (kind === 'other' && !use.text) throw notAccepted(incoming);
+  // A multipart form is read as text only where that is asked for.
+  const needsText = use.text || !(isParsed(received) || kind === 'multipart');
+  const text = needsText ? await textIn(received, incoming) : '';
+  const form = kind === 'multipart' || kind === 'urlencoded' ? await formIn(received, text, incoming) : undefined;
+  if (use.text) return { kind: 'text', text, form };
+  return form ? { kind: 'form', form } : jsonIn(text, use);
 }
 
 type Content = Exclude<Received, { kind: 'none' }>;
@@ -150,13 +152,7 @@ async function textIn(received: Content, incoming: Incoming): Promise<string> {
   }
   // Some parsers leave the byte order mark, which `decodedText` drops, too.
   if (typeof received.body === 'string') return received.body.replace(/^\ufeff/, '');
-  // The client can send another type, and a warning names the mistake in mounting.
-  warnOnce(
-    'BINDONCE_TEXT_IS_GONE',
-    'bindRequest: plainText() needs the body as it was sent, but a parser that is mounted before bindRequest(), such ' +
-      'as express.json(), has consumed it. The client got 415. Mount bindRequest() before the parser, or let the ' +
-      'parser keep the bytes in req.rawBody.',
-  );
+  // A parser in front has consumed the text.
   throw notAccepted(incoming);
 }
 
@@ -176,12 +172,12 @@ async function streamForm({ req, res, use, options }: Incoming): Promise<Body> {
 }
 
 /** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */
-async function formIn(received: Content, incoming: Incoming): Promise<Form> {
+async function formIn(received: Content, text: string, incoming: Incoming): Promise<Form> {
   const { req, res, use, options, kind } = incoming;
   const { fields } = options.limits;
   if (received.kind === 'parsed' && typeof received.body !== 'string')
     return { fields: boundedPairs(received.body, fields), files: kind === 'multipart' ? received.files : [] };
-  if (kind !== 'multipart') return { fields: readPairs(await textIn(received, incoming), fields), files: [] };
+  if (kind !== 'multipart') return { fields: readPairs(text, fields), files: [] };
   if (received.kind === 'parsed') throw formLeftAsText();
   const { bytes } = received;
   const within = (limit: number): AsyncIterable<Buffer> => {

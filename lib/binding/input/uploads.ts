@@ -69,10 +69,10 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
   const directory = isMulter(uploads) ? undefined : directoryFor(uploads);
   // One that is made without options stores files in memory.
   const own = (isMulter(uploads) ? uploads : multer()) as unknown as OwnMulter;
-  const isInMemory = directory === undefined && isMemoryStorage(own.storage);
+  const ofMemory = isMemoryStorage(own.storage) ? 'memory' : undefined;
   // What a Multer of the application stores elsewhere is not held by this process.
-  const heldIn = directory === undefined ? isInMemory && 'memory' : 'disk';
-  const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];
+  const heldIn = directory === undefined ? ofMemory : 'disk';
+  const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[heldIn ?? 'disk'];
   return async (chunksOf, req, res, parts) => {
     const storage = directory === undefined ? own.storage : storageIn(directory, req, res);
     const holding = Holding.until(req, res);

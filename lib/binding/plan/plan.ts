@@ -4,7 +4,7 @@ import type { PartsTaken } from '../../body/form/parts';
 import type { ProblemLocation, Source } from '../../problems/problem';
 import { checkJsonNames, checkType, memberOf, type CodecTable, type Member } from '../declaration/codec-table';
 import { isDto, namingErrors } from '../declaration/declarations';
-import type { PropertyKind } from '../declaration/property';
+import type { PropertyKind, PropertySpec } from '../declaration/property';
 import { firstPart } from '../reading/name-tree';
 import { hasFile, needsExactNumbers, notNull, objectsOf, takesFiles } from '../types/codec';
 import type { Codec, ObjectCodec } from '../types/codec';
@@ -13,6 +13,8 @@ import { takesJsonAt } from '../types/schema';
 
 /** A property of the dto of a request, as one source supplies it. */
 export interface SourceProperty extends Member {
+  /** Its place among the members of the plan. */
+  readonly index: number;
   /** Name of the value in the source. */
   readonly name: string;
   /** The name in lower case. */
@@ -33,8 +35,8 @@ export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'>
   readonly sourceProperties: ReadonlyMap<ProblemLocation, readonly SourceProperty[]>;
   /** The property that takes the whole body, as JSON (`fromBody`) or as text (`plainText`). */
   readonly wholeBody: Member | undefined;
-  /** True if `req.dto` is the value of that property: a list, or what a schema makes. */
-  readonly isBodyOnly: boolean;
+  /** The property whose value is the result, if it is not the object: a list, or what a schema makes. */
+  readonly only: string | undefined;
   readonly body: BodyUse;
 }
 
@@ -80,31 +82,34 @@ const WHOLE: ReadonlySet<PropertyKind> = new Set(['fromBody', 'plainText', 'from
 export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults, owner = 'bindRequest'): Plan {
   return namingErrors(owner, () => {
     assertType(Dto);
-    const isBodyOnly = isSchema(Dto) || !isDto(Dto);
-    const object = isBodyOnly ? objectOfBody(Dto, codecs) : codecs.root(Dto);
-    const className = isBodyOnly ? '' : classNameOf(Dto);
-    if (!isBodyOnly)
-      for (const { property, codec, spec } of object.members)
-        namingErrors(`${className}.${property}`, () => {
-          checkType(spec.kind, codec);
-        });
-    return { ...object, ...bindingOf(className, object.members, defaults), isBodyOnly };
+    if (isSchema(Dto) || !isDto(Dto)) return planOfBody(Dto, codecs, defaults);
+    const object = codecs.root(Dto);
+    for (const { property, codec, spec } of object.members)
+      namingErrors(`${classNameOf(Dto)}.${property}`, () => {
+        checkType(spec.kind, codec);
+      });
+    return { ...object, ...bindingOf(classNameOf(Dto), object.members, defaults), only: undefined };
   });
 }
 
-/** Makes an object of the whole JSON body, for a list dto or a schema, and of no other source. */
-function objectOfBody(Dto: AnyType, codecs: CodecTable) {
+/** Binds the whole JSON body to a list dto or a schema, and no other source. */
+function planOfBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults): Plan {
   const codec = codecs.complete(Dto);
   if (!['list', 'union', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
     throw new TypeError(
       `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
     );
-  namingErrors(codec.name, () => {
-    checkType('fromBody', codec);
-  });
   const optional = { required: !isOptional(Dto), refusesNull: refusesNull(Dto) };
-  const body = memberOf('body', { kind: 'fromBody', type: Dto, bindFrom: '', ...optional }, codecs, codec);
-  return { create: () => ({}), complete: undefined, check: undefined, members: [body] };
+  const spec: PropertySpec = { kind: 'fromBody', type: Dto, bindFrom: '', ...optional };
+  return namingErrors(codec.name, () => planOfOne(memberOf('body', spec, codecs, codec), defaults));
+}
+
+/** Binds one value, which is the result. @throws TypeError for a type that the source cannot supply. */
+export function planOfOne(member: Member, defaults: SourceDefaults): Plan {
+  checkType(member.spec.kind, member.codec);
+  const create = (): object => Object.create(null) as object;
+  const binding = bindingOf('', [member], defaults);
+  return { create, complete: undefined, check: undefined, ...binding, only: member.property };
 }
 
 /** @throws TypeError for a property that no source can supply, and for two of one name. */
@@ -114,11 +119,14 @@ function bindingOf(className: string, members: readonly Member[], defaults: Sour
   const refusesUnknown = defaults.unknownNames === 'refuse';
   if (refusesUnknown) sourceProperties.set('query', []);
   const sourcesOf = new Map<string, SourcesOfProperty>();
-  for (const member of members) {
+  for (const [index, member] of members.entries()) {
     const sources = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
     const mistake = mistakeIn(member, sources, taken, defaults);
     if (mistake !== undefined) throw new TypeError(`${className}.${member.property}: ${mistake}`);
-    const properties = sources.map((source): [ProblemLocation, SourceProperty] => [source, propertyIn(source, member)]);
+    const properties = sources.map((source): [ProblemLocation, SourceProperty] => [
+      source,
+      { ...propertyIn(source, member), index },
+    ]);
     sourcesOf.set(member.property, new Map(properties));
     for (const [source, property] of properties)
       sourceProperties.set(source, [...(sourceProperties.get(source) ?? []), property]);
@@ -170,7 +178,7 @@ function canSupply(source: ProblemLocation, member: Member, taken: ReadonlySet<P
   return !isBlocked && (source === 'form' || !takesFiles(member.codec));
 }
 
-function propertyIn(source: ProblemLocation, member: Member): SourceProperty {
+function propertyIn(source: ProblemLocation, member: Member): Omit<SourceProperty, 'index'> {
   const { property, bindName, jsonName, spec } = member;
   const names = { json: jsonName, form: bindName, route: bindName, query: bindName, body: property };
   const own = source in names ? names[source as keyof typeof names] : (spec.name ?? property);
@@ -232,22 +240,12 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
   };
 }
 
-/** A property, and the source in which its value is looked up and its failures are reported. */
-export interface Lookup {
-  readonly source: ProblemLocation;
-  readonly found: SourceProperty;
-}
-
 /**
- * Finds a property in a source; undefined if there is no such property there.
+ * Finds a property in the source in which its value is looked up and its failures are reported; undefined if there is
+ * no such property there.
  * @param where Default: the source in which this client would send it; the last one if it could use none.
  */
-export function lookupOf(
-  property: string,
-  { sourcesOf, body }: Plan,
-  req: IncomingMessage,
-  where?: ProblemLocation,
-): Lookup | undefined {
+export function lookupOf(property: string, { sourcesOf, body }: Plan, req: IncomingMessage, where?: ProblemLocation) {
   const sources = sourcesOf.get(property);
   const last = [...(sources?.keys() ?? [])].at(-1);
   if (!sources || !last) return undefined;
