@@ -167,7 +167,7 @@ export function leftBehind(req: Incoming): Received | undefined {
   const { body, rawBody } = req;
   const bytes = bytesIn(rawBody) ?? bytesIn(body);
   // A parser that leaves bytes has decompressed them.
-  if (bytes) return { kind: 'bytes', bytes: new BodyBytes(false, bytes), coding: undefined };
+  if (bytes) return { kind: 'bytes', bytes: new BodyBytes(false, [bytes]), coding: undefined };
   const files = bodyKindOf(mediaTypeOf(req)) === 'multipart' ? filesOn(req) : [];
   if (!files.every(isOfMulter))
     throw new Error(
