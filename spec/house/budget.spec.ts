@@ -22,7 +22,7 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [4_035, 42, ['idempotency']],
-  body: [780, 9, ['body']],
+  body: [776, 9, ['body']],
   binding: [4_230, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
