@@ -34,9 +34,7 @@ export class Holding {
   /** Makes a holding that ends with the exchange. */
   static until(req: IncomingMessage, res: ServerResponse): Holding {
     const holding = new Holding();
-    onExchangeEnd(req, res, () => {
-      holding.end();
-    });
+    onExchangeEnd(req, res, () => holding.end());
     return holding;
   }
 
@@ -81,21 +79,19 @@ const PIECE = 262_144;
 /** The bytes of one body: in memory, or in a file without a name, which the system frees when this process ends. */
 export class BodyBytes {
   /** In bytes. */
-  size = 0;
-  private chunks: Buffer[] = [];
+  size: number;
   private file: FileHandle | undefined;
   private isOpen = true;
 
   /**
    * @param isLong whether bytes go to a file from the first on.
-   * @param bytes those that another reader has left.
+   * @param chunks those that another reader has left.
    */
   constructor(
     private readonly isLong = false,
-    bytes?: Buffer,
+    private chunks: Buffer[] = [],
   ) {
-    if (bytes) this.chunks.push(bytes);
-    this.size = bytes?.length ?? 0;
+    this.size = chunks.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** @throws a 503 or 507 problem when memory or disk do not take the bytes; ClientGone when the exchange is over. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, isPromise, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
-import { isExpress4 } from '../http/express';
+import { isPlain } from '../options/merge';
 import { bodyTooLarge } from './content/decode';
 import { bodyKindOf, declaredLength, hasBody, mediaTypeOf } from './content/media-type';
 import type { Form } from './form/form';
@@ -25,7 +25,6 @@ const RECEIVED = Symbol.for('bindonce.received');
 
 /** A request with the properties that body parsers and multer set. */
 interface Incoming extends IncomingMessage {
-  readonly app?: unknown;
   readonly body?: unknown;
   readonly rawBody?: unknown;
   readonly file?: unknown;
@@ -177,7 +176,7 @@ export function leftBehind(req: Incoming): Received | undefined {
   const { body, rawBody } = req;
   const bytes = bytesIn(rawBody) ?? bytesIn(body);
   // A parser that leaves bytes has decompressed them.
-  if (bytes) return { kind: 'bytes', bytes: new BodyBytes(false, bytes), coding: undefined };
+  if (bytes) return { kind: 'bytes', bytes: new BodyBytes(false, [bytes]), coding: undefined };
   const files = bodyKindOf(mediaTypeOf(req)) === 'multipart' ? filesOn(req) : [];
   if (!files.every(isOfMulter))
     throw new Error(
@@ -196,10 +195,7 @@ export const formLeftAsText = (): Error =>
   );
 
 /** Returns the files of a form that multer has left: one, a list, or lists by their fields. */
-const filesOn = ({ file, files }: Incoming): unknown[] => [
-  ...(file ? [file] : []),
-  ...Object.values(files ?? {}).flat(),
-];
+const filesOn = ({ file, files }: Incoming): unknown[] => [file ?? [], Object.values(files ?? {})].flat(2);
 
 /** A name that multer makes by itself. Under one that the application has chosen, there may be another's file. */
 const OF_MULTER = /^[\da-f]{32}$/;
@@ -223,15 +219,12 @@ const SHORTEST_PROPERTY = 6;
 /**
  * Returns true for an empty object that may not stand for the body. The parsers of Express 4 leave one on every request
  * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Some
- * applications set `req.body ??= {}`. So an unmarked `{}` is taken for JSON only if the body is too short for a
- * property, or, on Express 5, if nobody has said how long it is.
+ * applications set `req.body ??= {}`. So an unmarked `{}` is taken for JSON only if the body says that it is too short
+ * for a property.
  */
 function isPlaceholder(req: Incoming): boolean {
-  const { app, body, _body } = req;
-  if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
-  if (Object.getPrototypeOf(body) !== Object.prototype) return false;
-  const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
-  const isExpress5 = app !== undefined && !isExpress4(app);
-  const mayBeEmpty = coding === undefined ? Number(length) < SHORTEST_PROPERTY : isExpress5;
-  return !req.readableEnded || !mayBeEmpty || bodyKindOf(mediaTypeOf(req)) !== 'json';
+  const { body, _body } = req;
+  if (_body === true || !isPlain(body) || Object.keys(body as object).length > 0) return false;
+  const isEmptyJson = (declaredLength(req) ?? Infinity) < SHORTEST_PROPERTY;
+  return !isEmptyJson || !req.readableEnded || bodyKindOf(mediaTypeOf(req)) !== 'json';
 }

@@ -21,7 +21,7 @@ const searched = new Set<string>();
 export async function makeTemporaryFolder(parent: string): Promise<string> {
   if (!searched.has(parent)) void removeLeftovers(parent);
   searched.add(parent);
-  return onDisk(mkdtemp(join(parent, PREFIX)), parent);
+  return onDisk(mkdtemp(join(parent, PREFIX)));
 }
 
 /**
@@ -30,7 +30,7 @@ export async function makeTemporaryFolder(parent: string): Promise<string> {
  */
 export async function unnamedFile(parent: string): Promise<FileHandle> {
   const path = join(parent, `${PREFIX}${randomUUID()}`);
-  const file = await onDisk(open(path, 'wx+', 0o600), parent);
+  const file = await onDisk(open(path, 'wx+', 0o600));
   await removeTemporary(path);
   return file;
 }
@@ -43,32 +43,28 @@ export const removeTemporary = (path: string): Promise<void> =>
 const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 /**
- * Makes the problem for a request whose body cannot be stored: 507 when the disk is full, else 503.
- * @param folder where a file or folder could not be made: a warning says why, since the problem is answered, and no
- * error handler of the application sees its cause.
+ * Makes the problem for a request whose body cannot be stored: 507 when the disk is full, else 503. Then a warning says
+ * why, since the problem is answered, and no error handler of the application sees its cause.
  */
-export function storageProblem(cause: unknown, folder?: string): Problem {
+export function storageProblem(cause: unknown): Problem {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (FULL.includes(code))
     return new Problem('storage-full', 'The server has no room for this request body. Retry later.', { cause });
-  if (folder !== undefined)
-    warnOnce(
-      'BINDONCE_TEMPORARY_FOLDER',
-      `bindonce: no temporary file can be made in ${JSON.stringify(folder)} (${message}), so requests with a long ` +
-        'body, or with files to store on disk, get 503. Let this process write there, or name another folder: ' +
-        'TMPDIR (on Windows, TEMP), or uploads.directory.',
-      folder,
-    );
-  return new Problem('storage-unavailable', 'The server cannot store this request body at the moment. Retry later.', {
-    headers: { 'Retry-After': '10' },
-    cause,
-  });
+  warnOnce(
+    'BINDONCE_TEMPORARY_FOLDER',
+    `bindonce: a temporary file cannot be used (${message}), so requests with a long body, or with files to store on ` +
+      'disk, get 503. Let this process write there, or name another folder: TMPDIR (on Windows, TEMP), or ' +
+      'uploads.directory.',
+  );
+  const headers = { 'Retry-After': '10' };
+  const detail = 'The server cannot store this request body at the moment. Retry later.';
+  return new Problem('storage-unavailable', detail, { headers, cause });
 }
 
 /** Waits for an operation on a temporary file. @throws a 507 or 503 problem when the system refuses it. */
-export const onDisk = <T>(working: Promise<T>, folder?: string): Promise<T> =>
+export const onDisk = <T>(working: Promise<T>): Promise<T> =>
   working.catch((error: unknown) => {
-    throw storageProblem(error, folder);
+    throw storageProblem(error);
   });
 
 /** Removes own folders of an earlier day, and nothing else: none with another name or user, and no links. */

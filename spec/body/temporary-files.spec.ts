@@ -98,11 +98,9 @@ it.each<[string, () => Disk, string]>([
       await server.printed(/BINDONCE_TEMPORARY_FOLDER/);
     }
     const warnings = server.output.filter(line => line.includes('Warning: '));
-    expect(warnings).toEqual([
-      expect.stringContaining(
-        `[BINDONCE_TEMPORARY_FOLDER] Warning: bindonce: no temporary file can be made in ${JSON.stringify(disk.path)} (${code}: `,
-      ),
-    ]);
+    const told = `[BINDONCE_TEMPORARY_FOLDER] Warning: bindonce: a temporary file cannot be used (${code}: `;
+    expect(warnings).toEqual([expect.stringContaining(told)]);
+    expect(warnings[0]).toContain(disk.path);
     expect(warnings[0]).toContain(
       ', so requests with a long body, or with files to store on disk, get 503. ' +
         'Let this process write there, or name another folder: TMPDIR (on Windows, TEMP), or uploads.directory.',

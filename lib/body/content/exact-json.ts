@@ -76,7 +76,7 @@ class ExactParser {
     this.members('}', () => {
       if (this.next() !== '"') this.fail();
       const name = this.string();
-      this.expect(':');
+      if (!this.skip(':')) this.fail();
       this.next();
       const start = this.at;
       const value = this.value();
@@ -102,7 +102,7 @@ class ExactParser {
     if (!this.skip(end)) {
       do read();
       while (this.skip(','));
-      this.expect(end);
+      if (!this.skip(end)) this.fail();
     }
     this.levels--;
   }
@@ -130,10 +130,6 @@ class ExactParser {
     const isNext = this.next() === character;
     if (isNext) this.at++;
     return isNext;
-  }
-
-  private expect(character: string): void {
-    if (!this.skip(character)) this.fail();
   }
 
   /** Returns what matches here, and goes on behind it. */

@@ -14,15 +14,12 @@ export interface MediaType {
 }
 
 /** Returns the media type of the request's body; an empty type if the request does not declare one. */
-export function mediaTypeOf(req: IncomingMessage): MediaType {
-  return mediaTypeIn(req.headers['content-type'] ?? '');
-}
+export const mediaTypeOf = (req: IncomingMessage): MediaType => mediaTypeIn(req.headers['content-type'] ?? '');
 
 /** Reads a media type as headers have it. */
 export function mediaTypeIn(text: string): MediaType {
   const { type, parameters } = parse(text);
-  const { charset } = parameters;
-  if (charset !== undefined) parameters['charset'] = charset.toLowerCase();
+  if (parameters['charset'] !== undefined) parameters['charset'] = parameters['charset'].toLowerCase();
   return { type, parameters };
 }
 

@@ -40,21 +40,16 @@ const OPTIONS = { depth: 0, parseArrays: false, plainObjects: true, allowPrototy
 function pairIn(part: string): Pair {
   const [name, value = ''] = splitAtEquals(part);
   if (PLAIN.test(part)) return [name, value];
-  if (!isDecodable(part)) return [leniently(name), leniently(value), 'unreadable'];
+  try {
+    // Throws for `%`, `%zz` and invalid UTF-8. qs would leave those as they are: `%zz` would read like `%25zz`.
+    decodeURIComponent(part);
+  } catch {
+    return [leniently(name), leniently(value), 'unreadable'];
+  }
   // The `_` keeps qs from splitting a name that begins with a bracket; `=` in the value is escaped, because qs takes
   // `]=` for the end of the name even there.
   const decoded = qs.parse(`_${name}=${value.replaceAll('=', '%3D')}`, OPTIONS) as Record<string, string>;
   return Object.entries(decoded).map(([key, text]): Pair => [key.slice(1), text])[0] ?? [name, value];
-}
-
-/** Returns false for `%`, `%zz` and invalid UTF-8. qs would leave those as they are: `%zz` would read like `%25zz`. */
-function isDecodable(part: string): boolean {
-  try {
-    decodeURIComponent(part);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Decodes as far as possible, with replacement characters for bytes that are no text. */

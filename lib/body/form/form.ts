@@ -5,7 +5,7 @@ import { Problem } from '../../problems/problem';
 import { isCoded } from '../content/decode';
 import { mediaTypeOf } from '../content/media-type';
 import type { Pair } from '../content/urlencoded';
-import { FormParts, malformed, type PartsOptions } from './parts';
+import { FormParts, malformed, MALFORMED, type PartsOptions } from './parts';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
 export interface Form {
@@ -146,22 +146,16 @@ class FormReading implements multer.StorageEngine {
 
   /** Listens before multer does: a limit that is exceeded has its own message here, and `throw` keeps multer out. */
   private listen(busboy: Writable): void {
-    this.busboy = busboy.prependListener('error', (error: Error) => {
-      this.refuse(malformed('The multipart form is malformed.', error));
-    });
+    this.busboy = busboy.prependListener('error', (error: Error) => this.refuse(malformed(MALFORMED, error)));
     for (const limit of ['parts', 'files', 'fields'] as const)
       busboy.prependListener(`${limit}Limit`, () => {
         throw this.parts.overLimit(limit);
       });
     // Multer's own listener would nest the fields, and for `x[4294967294]` and `x[b]` walk over four billion holes.
-    busboy.removeAllListeners('field').on('field', (...field: Parameters<FormParts['takeField']>) => {
-      this.parts.takeField(...field);
-    });
-    busboy.prependListener('file', (...file: Parameters<FormParts['beginFile']>) => {
-      // A storage may destroy a file that it cannot store, and this refusal destroys the file that is read.
-      file[1].on('error', this.refuse);
-      this.parts.beginFile(...file);
-    });
+    busboy.removeAllListeners('field').on('field', this.parts.takeField);
+    busboy.prependListener('file', this.parts.beginFile);
+    // First: a storage may destroy a file that it cannot store, and a refusal destroys the file that is read.
+    busboy.prependListener('file', (_name, stream: Readable) => stream.on('error', this.refuse));
   }
 
   /**
@@ -186,7 +180,7 @@ class FormReading implements multer.StorageEngine {
       if (busboy.destroyed) return;
       before = all.subarray(1 - end.length);
     }
-    if (!hasEnded) throw malformed('The multipart form is malformed.');
+    if (!hasEnded) throw malformed(MALFORMED);
     busboy.end();
   }
 
@@ -194,15 +188,13 @@ class FormReading implements multer.StorageEngine {
   private readonly filter = (_request: Request, file: File, decide: Done<boolean>): void => {
     const { parts, fileFilter } = this.options;
     const isField = this.parts.isField(file);
-    if (isField || !fileFilter || !parts.takesFile(file.fieldname))
-      decide(null, isField || parts.takesFile(file.fieldname));
+    const isTaken = isField || parts.takesFile(file.fieldname);
+    if (isField || !isTaken || !fileFilter) decide(null, isTaken);
     else Promise.resolve(fileFilter(this.req, file, this.reporting(decide))).catch(this.refuse);
   };
 
   _handleFile(...[, file, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
-    file.stream.once('limit', () => {
-      this.refuse(this.parts.overLimit('fileSize', file.fieldname));
-    });
+    file.stream.once('limit', () => this.refuse(this.parts.overLimit('fileSize', file.fieldname)));
     const stored = this.reporting(done);
     const store = async (): Promise<void> => {
       if (!this.parts.isField(file)) this.options.storage._handleFile(this.req, file, stored);

@@ -33,6 +33,7 @@ const messages = {
   parts: (most: number) => `The form has more than ${most} fields and files together.`,
 } satisfies Partial<Record<keyof PartsOptions['limits'], unknown>>;
 
+export const MALFORMED = 'The multipart form is malformed.';
 export const malformed = (message: string, cause?: unknown): Problem =>
   new Problem('body-malformed', message, { cause });
 
@@ -43,6 +44,10 @@ const quoted = (name: string): string => JSON.stringify(name.slice(0, 80));
 const PART_BYTES = 200;
 
 type File = Express.Multer.File;
+
+/** What busboy tells of a field and of a file. */
+type FieldInfo = { readonly valueTruncated: boolean; readonly mimeType: string };
+type FileInfo = { readonly filename?: string; readonly mimeType: string };
 
 /** Takes the fields of one form, as flat pairs, and says which of its files are stored. */
 export class FormParts {
@@ -63,18 +68,17 @@ export class FormParts {
     return new Problem('body-too-large', messages[name](most, field === undefined ? '' : ` ${quoted(field)}`));
   }
 
-  takeField(sent?: string, value?: string, info?: { valueTruncated: boolean; mimeType: string }): void {
+  readonly takeField = (sent?: string, value?: string, info?: FieldInfo): void => {
     const name = this.begin(sent, value ?? '');
     if (info?.valueTruncated) throw this.overLimit('fieldSize', name);
     if (value === undefined)
       throw malformed(`The form field ${quoted(name)} is in a charset that is not supported; send UTF-8.`);
     this.count(Buffer.byteLength(name + value));
     this.fields.push(isJsonType(info?.mimeType.toLowerCase() ?? '') ? [name, value, 'json'] : [name, value]);
-  }
+  };
 
   /** @param stream destroyed when the file must be refused. */
-  beginFile(sent: string | undefined, stream: Readable, info: { filename?: string; mimeType: string }): void {
-    const { filename = '', mimeType } = info;
+  readonly beginFile = (sent: string | undefined, stream: Readable, { filename = '', mimeType }: FileInfo): void => {
     const name = this.begin(sent, filename, mimeType);
     if (filename !== '' || !this.options.parts.takesFile(name)) return;
     // Busboy takes content without a file name for a file if its type is `application/octet-stream`, and multer drops
@@ -84,7 +88,7 @@ export class FormParts {
         'filename="…"; send text without the type application/octet-stream.',
     );
     stream.once('data', () => stream.destroy(error));
-  }
+  };
 
   /** Takes the name of a part, undefined if it has none, and memory for what else is known of it. */
   private begin(name: string | undefined, ...others: readonly string[]): string {

@@ -51,12 +51,7 @@ function partsOfBody(
       return after(hashed, parts => [kind, coding, parts]);
     }
     case 'urlencoded':
-      return after(urlEncodedParts(bytes), parts => [
-        kind,
-        coding,
-        mediaType.parameters['charset'] ?? 'utf-8',
-        ...parts,
-      ]);
+      return after(urlEncodedParts(bytes, mediaType), parts => [kind, coding, ...parts]);
     case 'json':
     case 'other': {
       const value = kind === 'json' && sameBody === 'json' ? valueOf(received, mediaType) : undefined;
@@ -105,9 +100,10 @@ async function digestOf(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promi
  */
 const MOST_BYTES = 262_144;
 
-async function urlEncodedParts(bytes: BodyBytes): Promise<readonly string[]> {
+async function urlEncodedParts(bytes: BodyBytes, { parameters }: MediaType): Promise<readonly string[]> {
+  const charset = parameters['charset'] ?? 'utf-8';
   const pairs = bytes.size <= MOST_BYTES ? pairsInOrder((await bytes.all()).toString('latin1')) : undefined;
-  return pairs ? ['pairs', ...pairs] : ['bytes', await digestOf(bytes.pieces())];
+  return pairs ? [charset, 'pairs', ...pairs] : [charset, 'bytes', await digestOf(bytes.pieces())];
 }
 
 /**
@@ -165,9 +161,9 @@ const measuring = (withContents: boolean): StorageEngine => ({
   _removeFile: (_req, _file, done) => done(null),
 });
 
-const fileParts = (files: readonly File[]): string[] => inNameOrder(files.map(partsOf)).flat();
+const fileParts = (files: readonly File[]): string[] => inNameOrder(files.map(partsOfFile)).flat();
 
-const partsOf = ({ fieldname, originalname, size, digest }: File): readonly [string, string, string] => {
+const partsOfFile = ({ fieldname, originalname, size, digest }: File): readonly [string, string, string] => {
   return [fieldname, originalname, digest === undefined ? String(size) : `${size} ${digest}`];
 };
 
