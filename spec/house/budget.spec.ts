@@ -21,15 +21,15 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_035, 42, ['idempotency']],
-  body: [805, 9, ['body']],
-  binding: [4_185, 38, ['binding']],
-  openapi: [985, 11, ['openapi']],
+  idempotency: [3_940, 41, ['idempotency']],
+  body: [785, 9, ['body']],
+  binding: [4_065, 38, ['binding']],
+  openapi: [980, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
   cli: [320, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
-    702,
+    705,
     16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
