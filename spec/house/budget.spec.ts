@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [4_110, 44, ['idempotency']],
+  idempotency: [4_010, 43, ['idempotency']],
   body: [795, 8, ['body']],
   binding: [4_230, 40, ['binding']],
   openapi: [985, 11, ['openapi']],
