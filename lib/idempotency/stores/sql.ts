@@ -43,15 +43,6 @@ CREATE INDEX IF NOT EXISTS ${indexed('runs_created')} ON ${named('runs')} (creat
 CREATE INDEX IF NOT EXISTS ${indexed('runs_key_hash')} ON ${named('runs')} (key_hash);
 CREATE INDEX IF NOT EXISTS ${indexed('responses_expires')} ON ${named('responses')} (expires);`;
 
-/** A row of a list. */
-interface Row extends Omit<RunRecord, 'status'> {
-  readonly status: number | null;
-}
-
-interface Response {
-  readonly response: string;
-}
-
 const COLUMNS = 'cache_key AS "cacheKey", token, state, method, path, created, ends, status';
 
 /** Milliseconds from the use of the tables to the sweep; until then, expired rows only take space. */
@@ -109,21 +100,21 @@ export abstract class SqlDatabase extends TextResponses {
     // Runs without facts, as that of a purge, are not listed.
     const live = "state <> 'over' AND method IS NOT NULL";
     const text = `SELECT ${COLUMNS} FROM (${this.dialect.listed}) AS run WHERE ${live} ${conditions}`;
-    const rows = (await this.query(text, values)) as readonly Row[];
+    const rows = (await this.query(text, values)) as readonly (Omit<RunRecord, 'status'> & { status: number | null })[];
     return rows.map(({ status, ...run }) => ({ ...run, ...(status !== null && { status }) }));
   }
 
   /** Returns the salt, and makes it where there is none, also after the tables were emptied. */
   private async salt(): Promise<string> {
     const text = `${this.insert} expires = excluded.expires RETURNING response`;
-    const [row] = (await this.query(text, ['', 'salt', randomUUID(), FOR_EVER])) as readonly [Response];
+    const [row] = (await this.query(text, ['', 'salt', randomUUID(), FOR_EVER])) as readonly [{ response: string }];
     return row.response;
   }
 
   protected async read(cacheKey: string, token: string): Promise<unknown> {
     const { responses, now } = this.dialect;
     const text = `SELECT response FROM ${responses} WHERE key = $1 AND token = $2 AND expires > ${now}`;
-    const [row] = (await this.query(text, [this.dialect.keyOf(cacheKey), token])) as readonly Response[];
+    const [row] = (await this.query(text, [this.dialect.keyOf(cacheKey), token])) as readonly { response: string }[];
     return row?.response;
   }
 
@@ -144,17 +135,18 @@ export abstract class SqlDatabase extends TextResponses {
 
   /** Called at each use: a minute later, what has expired is deleted. */
   protected planSweep(): void {
-    const end = (): void => {
-      this.timer = undefined;
-    };
-    // After an error, the next sweep finds the same rows.
-    this.timer ??= setTimeout(() => void this.sweep().then(end, end), SWEEP_DELAY).unref();
+    this.timer ??= setTimeout(() => void this.sweep(), SWEEP_DELAY).unref();
   }
 
   private async sweep(): Promise<void> {
     const { responses, now, lock, sweep } = this.dialect;
     const expired = `SELECT key, token FROM ${responses} WHERE expires <= ${now} LIMIT $1 ${lock}`;
-    for (const text of [sweep, `DELETE FROM ${responses} WHERE (key, token) IN (${expired}) RETURNING token`])
-      while ((await this.query(text, [SWEEP_BATCH])).length === SWEEP_BATCH) await pause(SWEEP_PAUSE);
+    try {
+      for (const text of [sweep, `DELETE FROM ${responses} WHERE (key, token) IN (${expired}) RETURNING token`])
+        while ((await this.query(text, [SWEEP_BATCH])).length === SWEEP_BATCH) await pause(SWEEP_PAUSE);
+    } catch {
+      // The next sweep finds the same rows.
+    }
+    this.timer = undefined;
   }
 }

@@ -58,11 +58,11 @@ interface Isolation {
 interface PgClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   on(event: 'error', listener: () => void): unknown;
+  off(event: 'error', listener: () => void): unknown;
   release(error?: Error | boolean): void;
 }
 
-/** Clients that have our listener for errors. */
-const heard = new WeakSet<PgClient>();
+const ignore = (): void => undefined;
 
 /**
  * Transactions of pg (node-postgres) 8.
@@ -74,10 +74,12 @@ export const fromPg = <Client extends PgClient>(
 ): TransactionAdapter<Client> =>
   adapter(
     async work => {
-      // Not awaited: a connection may break between the promise and whoever awaits it.
+      // While a client is used, the pool does not listen to it: a connection that breaks between two queries, or
+      // between the promise and whoever awaits it, would end the process. With a listener, the next query fails.
       const client = await new Promise<Client>((resolve, reject) => {
         pool.connect((error, connected) => {
-          if (connected) resolve(withListener(connected));
+          connected?.on('error', ignore);
+          if (connected) resolve(connected);
           else reject(error ?? new Error('The pool has no client.'));
         });
       });
@@ -91,21 +93,12 @@ export const fromPg = <Client extends PgClient>(
         await client.query('ROLLBACK').catch(() => (broken = true));
         throw error;
       } finally {
+        client.off('error', ignore);
         client.release(broken);
       }
     },
     (client, text, values) => client.query(text, values),
   );
-
-/**
- * While a client is used, the pool does not listen to it: a connection that breaks between two queries would end the
- * process. With a listener, the next query fails.
- */
-function withListener<Client extends PgClient>(client: Client): Client {
-  if (!heard.has(client)) client.on('error', () => undefined);
-  heard.add(client);
-  return client;
-}
 
 /** Transactions of postgres.js 3. @param options of `sql.begin()`, for example `'isolation level serializable'`. */
 export const fromPostgresJs = <Tx extends { unsafe(text: string, values: string[]): PromiseLike<unknown> }>(

@@ -50,18 +50,11 @@ class Adapter {
   }
 }
 
-const unserialised = (): Keyv => {
-  const keyv = new Keyv({ store: new Map() });
-  keyv.serialize = undefined;
-  keyv.deserialize = undefined;
-  return keyv;
-};
-
 describe.each<[string, () => Keyv]>([
   ['a Map with a namespace', () => new Keyv({ store: new Map(), namespace: 'ns' })],
   ['a store that takes its time', () => new Keyv({ store: new SlowMap() })],
   ['an adapter', () => new Keyv({ store: new Adapter() as never })],
-  ['no serialisation', unserialised],
+  ['no serialisation', () => Object.assign(new Keyv(), { serialize: undefined, deserialize: undefined })],
 ])('responses in a Keyv on %s', (_title, make) => {
   it('are read as they were written, under key and token, until they are deleted', async () => {
     const responses = responsesIn(make());

@@ -115,39 +115,8 @@ describe('postgresStore()', () => {
     const url = await freshDatabase();
     const pool = new Pool({ connectionString: url, max: 1, options: '-c default_transaction_isolation=serializable' });
     pools.push(pool);
-    const { leases, responses } = postgresStore(pool);
-    const response = { status: 201, headers: [['X-A', 'ü']] as const, body: Buffer.from([0, 255]), trailers: [] };
-    await Promise.all([1, 2, 3].map(at => worksIn(leases, `key ${at}`)));
-    await responses.set('key 1', 'a', response, LONG);
-    expect(await responses.get('key 1', 'a', LONG)).toEqual(response);
-    expect(await responses.get('key 1', 'b', LONG)).toBeUndefined();
-    await responses.delete('key 1', 'a');
-    expect(await responses.get('key 1', 'a', LONG)).toBeUndefined();
-  });
-
-  it('tells a run whose lease has ended without a record for as long as it was told to, and settles it', async () => {
-    const pool = poolOn(await freshDatabase());
     const { leases } = postgresStore(pool);
-    const facts = { keepUnknown: LONG, method: 'POST', path: '/', keyHash: '', callerHash: '', created: 0 };
-    for (const outcome of ['ran', 'did-not-run'] as const) {
-      await leases.acquire(outcome, 'a', LONG, facts);
-      expect(await leases.settle?.(outcome, 'a', outcome, LONG)).toBe(false);
-      await pool.query('UPDATE bindonce_1_leases SET expires = now()');
-      expect(await leases.acquire(outcome, 'b', LONG, facts)).toEqual({ kind: 'unknown', token: 'a' });
-      expect(await leases.settle?.(outcome, 'b', outcome, LONG)).toBe(false);
-      expect(await leases.settle?.(outcome, 'a', outcome, LONG)).toBe(true);
-    }
-    expect(await leases.acquire('ran', 'b', LONG)).toEqual({ kind: 'done', token: 'a' });
-    expect(await leases.acquire('did-not-run', 'b', LONG)).toEqual({ kind: 'acquired' });
-    await leases.acquire('late', 'a', LONG, facts);
-    await pool.query("UPDATE bindonce_1_leases SET expires = now() WHERE token = 'a'");
-    expect(await leases.complete('late', 'a', LONG)).toBe(true);
-  });
-
-  it('names an option that it does not have', () => {
-    expect(() => postgresStore(poolOn(postgres.url), { prefx: 'a' } as object)).toThrow(
-      new TypeError('postgresStore: there is no option "prefx"; did you mean "prefix"?'),
-    );
+    await Promise.all([1, 2, 3].map(at => worksIn(leases, `key ${at}`)));
   });
 
   it.each<unknown>([undefined, null, {}, 'postgres://shop:secret@db/shop'])(
