@@ -41,7 +41,6 @@ const long = [
   'spec/body/kept-bytes-limited.spec.ts',
   'spec/processes/demo-app.spec.ts',
   'spec/processes/demo-document.spec.ts',
-  'spec/binding/acceptance/long-texts.spec.ts',
   'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',

@@ -8,6 +8,7 @@ import {
   int,
   list,
   optional,
+  plainText,
   queryParam,
   routeParam,
   string,
@@ -17,6 +18,9 @@ import {
 import { expressVersions } from '../../support/express-versions';
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
+import express from 'express';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { multipart } from '../../support/multipart';
 
 class Item extends dto({ sku: string, quantity: field(int, { default: 1 }) }) {}
 class Search extends dto({ page: queryParam(int) }) {}
@@ -190,4 +194,76 @@ describe('malformed multipart', () => {
       expect([status, problem?.type]).toEqual([400, 'urn:bindonce:body-malformed']);
     },
   );
+});
+
+describe('a body with a Content-Encoding', () => {
+  class Packed extends dto({ sku: string, quantity: optional(int) }) {}
+  class Note extends dto({ text: plainText() }) {}
+
+  const JSON_PACKED = JSON.stringify({ sku: 'a'.repeat(50), quantity: 2 });
+  const packers = [
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const;
+  const packed = (coding: string, body: Buffer, type = 'application/json'): Sent => ({
+    body,
+    headers: { 'Content-Type': type, 'Content-Encoding': coding },
+  });
+
+  it.each(packers)('%s: JSON, a form and text are unpacked', async (coding, pack) => {
+    expect((await bind(Packed, packed(coding, pack(JSON_PACKED)))).dto).toEqual(JSON.parse(JSON_PACKED));
+    expect(
+      (await bind(Packed, packed(coding, pack('sku=b&quantity=3'), 'application/x-www-form-urlencoded'), urlEncoded))
+        .dto,
+    ).toEqual({ sku: 'b', quantity: 3 });
+    expect((await bind(Note, packed(coding, pack('text'), 'text/plain'))).dto).toEqual({ text: 'text' });
+  });
+
+  it.each(packers)('%s: a multipart form is refused', async (coding, pack) => {
+    const { body, headers } = multipart([{ name: 'sku', value: 'a' }], 'b1');
+    const { status, problem } = await bind(Packed, packed(coding, pack(body), headers['Content-Type']), {
+      allowFormData: true,
+    });
+    expect([status, problem?.detail]).toEqual([415, 'A multipart form is accepted only without a Content-Encoding.']);
+    expect(
+      (await bind(Packed, packed('identity', body, headers['Content-Type']), { allowFormData: true })).status,
+    ).toBe(200);
+  });
+
+  it.each(packers)('%s: what is unpacked is bounded, however small it came', async (coding, pack) => {
+    const bomb = pack(Buffer.alloc(20_000_000, ' '));
+    expect(bomb.length).toBeLessThan(100_000);
+    const { status, problem } = await bind(Packed, packed(coding, bomb));
+    expect([status, problem?.type]).toEqual([413, 'urn:bindonce:body-too-large']);
+  });
+
+  it.each([
+    ['what is not packed', packed('gzip', Buffer.from(JSON_PACKED)), 400],
+    ['what is cut off', packed('gzip', gzipSync(JSON_PACKED).subarray(0, -12)), 400],
+    ['what is packed otherwise', packed('br', gzipSync(JSON_PACKED)), 400],
+    ['an unknown coding', packed('zstd-next', Buffer.from(JSON_PACKED)), 415],
+    ['two codings', packed('gzip, gzip', gzipSync(gzipSync(JSON_PACKED))), 415],
+    ['a coding that is a property of objects', packed('constructor', Buffer.from(JSON_PACKED)), 415],
+  ])('%s is refused', async (_what, sent, expected) => {
+    const { status, problem } = await bind(Packed, sent);
+    expect([status, problem?.status]).toEqual([expected, expected]);
+  });
+
+  const keepRaw = (req: object, _res: object, rawBody: Buffer): void => {
+    Object.assign(req, { rawBody });
+  };
+
+  it.each([
+    ['express.json()', express.json()],
+    ['express.json() that keeps req.rawBody', express.json({ verify: keepRaw })],
+    ['express.raw()', express.raw({ type: 'application/json' })],
+    ['express.text() that keeps req.rawBody', express.text({ type: 'application/json', verify: keepRaw })],
+  ])('a body that %s has unpacked is not unpacked again', async (_parser, parser) => {
+    expect((await bind(Packed, packed('gzip', gzipSync(JSON_PACKED)), { before: [parser] })).dto).toEqual(
+      JSON.parse(JSON_PACKED),
+    );
+  });
 });

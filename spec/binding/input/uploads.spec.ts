@@ -1,9 +1,10 @@
 import express from 'express';
 import multer from 'multer';
 import { once } from 'node:events';
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../../lib';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
@@ -31,14 +32,13 @@ it('files in memory, where they are by default, are buffers', async () => {
   expect(bound?.photos.map(({ buffer }) => buffer.toString())).toEqual(['first', 'second']);
 });
 
-it('files on disk are there while the handler runs, and gone after the response', async () => {
+it('files on disk are there while the handler runs, in a folder of the user alone, and gone after the response', async () => {
   const app = express().post('/', bindRequest(Upload, onDisk), (req, res) => {
-    res.json(req.dto.photos.map(({ path }) => [path.startsWith(directory.path), readFileSync(path, 'utf8')]));
+    const modes = new Set(req.dto.photos.map(({ path }) => statSync(dirname(path)).mode & 0o777));
+    const texts = req.dto.photos.map(({ path }) => [path.startsWith(directory.path), readFileSync(path, 'utf8')]);
+    res.json([...texts, ...modes]);
   });
-  expect((await ask(app, FILES)).body).toEqual([
-    [true, 'first'],
-    [true, 'second'],
-  ]);
+  expect((await ask(app, FILES)).body).toEqual([[true, 'first'], [true, 'second'], 0o700]);
 });
 
 it('a file that the handler has moved is its own', async () => {
