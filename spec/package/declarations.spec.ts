@@ -65,31 +65,30 @@ describe('the declarations of a package', () => {
   });
 
   /** Compiles a program in the folder. @returns what the compiler says. */
-  function compile(compiler: string, file: string, options: Readonly<Record<string, unknown>>): string {
+  function compile(compiler: string, files: readonly string[], options: Readonly<Record<string, unknown>>): string {
     const compilerOptions = {
       ...{ target: 'es2022', strict: true, noUnusedLocals: true, skipLibCheck: true, types: ['node'] },
       ...options,
     };
     const config = join(folder, 'tsconfig.json');
-    writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
+    writeFileSync(config, JSON.stringify({ compilerOptions, files }));
     const args = [join(root, 'node_modules', compiler, 'bin/tsc'), '-p', config, '--pretty', 'false'];
     const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     return status === 0 ? '' : stdout;
   }
 
-  it.each(setUps)('name the types of middlewares: %s, %s', (compiler, type) => {
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'library', type }));
-    writeFileSync(join(folder, 'library.ts'), MIDDLEWARES);
-    expect(compile(compiler, 'library.ts', { module: 'nodenext', declaration: true, outDir: '.' })).toBe('');
-  });
-
-  it.each(setUps)('keep the types of dtos with decimals in all projects that use it: %s, %s', (compiler, type) => {
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'library', type }));
-    writeFileSync(join(folder, 'library.ts'), LIBRARY);
-    writeFileSync(join(folder, 'use.ts'), USE);
-    expect(compile(compiler, 'library.ts', { module: 'nodenext', declaration: true, outDir: '.' })).toBe('');
-    rmSync(join(folder, 'library.ts'));
-    expect(compile(compiler, 'use.ts', { module: 'nodenext', noEmit: true })).toBe('');
-    expect(compile(compiler, 'use.ts', { module: 'esnext', moduleResolution: 'bundler', noEmit: true })).toBe('');
-  });
+  it.each(setUps)(
+    'name the types of middlewares, and keep those of dtos with decimals in all projects that use it: %s, %s',
+    (compiler, type) => {
+      writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'library', type }));
+      writeFileSync(join(folder, 'library.ts'), LIBRARY);
+      writeFileSync(join(folder, 'middlewares.ts'), MIDDLEWARES);
+      writeFileSync(join(folder, 'use.ts'), USE);
+      const sources = ['library.ts', 'middlewares.ts'];
+      expect(compile(compiler, sources, { module: 'nodenext', declaration: true, outDir: '.' })).toBe('');
+      rmSync(join(folder, 'library.ts'));
+      expect(compile(compiler, ['use.ts'], { module: 'nodenext', noEmit: true })).toBe('');
+      expect(compile(compiler, ['use.ts'], { module: 'esnext', moduleResolution: 'bundler', noEmit: true })).toBe('');
+    },
+  );
 });

@@ -166,6 +166,7 @@ describe('commitWith()', () => {
   it.each<[string, Work, RegExp, IdempotencyOptions?]>([
     ['throws', () => Promise.reject(new Error('No tea.')), /^No tea\.$/],
     ['has a statement that fails', tx => tx.query('SELECT 1 / 0'), /division by zero/],
+    ['flushes its head', (_tx, _req, res) => res.status(201).flushHeaders(), /was written in pieces/],
     ['streams its response', (_tx, _req, res) => res.status(201).write('{}'), /was written in pieces/],
     [
       'answers too much',
@@ -222,8 +223,15 @@ describe('commitWith()', () => {
   ])('runs a work again that PostgreSQL rolls back: %i times in a row, answers %i', async (times, status, placed) => {
     let runs = 0;
     const adapter = fromPg(pool, { isolationLevel: 'serializable' });
-    const { order, orders, errors } = await shopOn(tx => (runs++ < times ? skew(tx) : undefined), { adapter });
-    expect([(await order()).status, runs, await orders(), errors.length]).toEqual([status, 3, placed, 1 - placed]);
+    const work: Work = (tx, _req, res) => {
+      res.append('X-Try', '1');
+      return runs++ < times ? skew(tx) : undefined;
+    };
+    const { order, orders, errors } = await shopOn(work, { adapter });
+    const answer = await order();
+    expect([answer.status, runs, await orders(), errors.length]).toEqual([status, 3, placed, 1 - placed]);
+    // What a work that was rolled back has set is gone.
+    expect(answer.headers['x-try']).toBe(placed ? '1' : undefined);
   });
 
   it('sends the response where COMMIT was carried out and its answer was lost', async () => {
