@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { buffer } from 'node:stream/consumers';
+import type { Awaitable } from '../basics/awaitable';
 import { processMemory } from '../basics/process';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
@@ -98,13 +99,14 @@ export class BodyBytes {
   }
 
   /** @throws a 503 or 507 problem when memory or disk do not take the bytes; ClientGone when the exchange is over. */
-  async add(chunk: Buffer, holding: Holding): Promise<void> {
+  add(chunk: Buffer, holding: Holding): Awaitable<void> {
     this.size += chunk.length;
-    if (this.size <= IN_MEMORY && !this.isLong) {
-      holding.take(chunk.length, 'memory');
-      if (this.chunks.push(chunk) === MOST_CHUNKS) this.chunks = [Buffer.concat(this.chunks)];
-      return;
-    }
+    if (this.size > IN_MEMORY || this.isLong) return this.addToFile(chunk, holding);
+    holding.take(chunk.length, 'memory');
+    if (this.chunks.push(chunk) === MOST_CHUNKS) this.chunks = [Buffer.concat(this.chunks)];
+  }
+
+  private async addToFile(chunk: Buffer, holding: Holding): Promise<void> {
     if (!this.file) holding.giveBack();
     const file = (this.file ??= await unnamedFile(tmpdir()));
     for (const part of [...this.chunks.splice(0), chunk]) {
@@ -119,7 +121,7 @@ export class BodyBytes {
     return this.chunks[0];
   }
 
-  async all(): Promise<Buffer> {
+  all(): Awaitable<Buffer> {
     return this.inMemory() ?? buffer(this.pieces());
   }
 

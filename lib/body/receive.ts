@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { isExpress4 } from '../http/express';
@@ -82,7 +82,11 @@ async function readWhole(req: IncomingMessage, res: ServerResponse, limit: numbe
     void bytes.close();
   });
   try {
-    for await (const chunk of chunksOf(req, limit)) await bytes.add(chunk, holding);
+    const next = readerOf(req, limit);
+    for (let chunk = await next(); chunk; chunk = await next()) {
+      const added = bytes.add(chunk, holding);
+      if (isPromise(added)) await added;
+    }
     // A chunked body without a byte is no body, as one of length 0.
     if (bytes.size === 0) return { kind: 'none' };
     // The exchange may have ended during the last write.
@@ -118,32 +122,38 @@ function isReadElsewhere(req: IncomingMessage): boolean {
 }
 
 /**
- * Yields the chunks of a body as they arrive. The last byte is yielded, and stays in the stream: a stream that has
- * ended and is empty emits `end` in the next tick, and then nothing can be put back.
+ * Returns a function that reads the next chunk of a body; undefined after its end. The last byte is read, and stays in
+ * the stream: a stream that has ended and is empty emits `end` in the next tick, and then nothing can be put back.
  * @param limit bytes.
  * @throws a 413 problem at the first byte over the limit, or at once where the client declares more; ClientGone when
  * the client disconnects before the body is complete; Error when another reader takes bytes.
  */
-export async function* chunksOf(req: IncomingMessage, limit: number): AsyncGenerator<Buffer, void> {
+function readerOf(req: IncomingMessage, limit: number): () => Awaitable<Buffer | undefined> {
   // Adapters of serverless platforms set `req.complete` before the body is there, or never.
   const declared = declaredLength(req);
   if ((declared ?? 0) > limit) throw bodyTooLarge(limit);
   let size = 0;
   let last: Buffer | undefined;
-  for (;;) {
-    if (req.readableEnded && size === 0 && !req.readableDidRead) return;
+  let isOver = false;
+  const next = (): Awaitable<Buffer | undefined> => {
+    if (isOver || (req.readableEnded && size === 0 && !req.readableDidRead)) return undefined;
     if (req.readableEnded || isReadElsewhere(req)) throw readElsewhere();
     if (req.destroyed) throw new ClientGone();
-    const chunk = req.read() as Buffer | null;
+    const chunk = (req.read() as Buffer | null) ?? undefined;
     size += chunk?.length ?? 0;
     if (size > limit) throw bodyTooLarge(limit);
     last = chunk?.subarray(-1) ?? last;
-    const isLast = declared === undefined ? req.complete && req.readableLength === 0 : size >= declared;
-    if (isLast && last) req.unshift(last);
-    if (chunk) yield chunk;
-    if (isLast) return;
-    if (!chunk) await moreOf(req);
-  }
+    isOver = declared === undefined ? req.complete && req.readableLength === 0 : size >= declared;
+    if (isOver && last) req.unshift(last);
+    return chunk || isOver ? chunk : moreOf(req).then(next);
+  };
+  return next;
+}
+
+/** Yields the chunks of a body as they arrive; see {@link readerOf}. */
+export async function* chunksOf(req: IncomingMessage, limit: number): AsyncGenerator<Buffer, void> {
+  const next = readerOf(req, limit);
+  for (let chunk = await next(); chunk; chunk = await next()) yield chunk;
 }
 
 /** Waits for more bytes or the end. Every request ends with `close`; node emits `error` only if it has a listener. */

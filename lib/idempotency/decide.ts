@@ -1,3 +1,4 @@
+import { after, isPromise, recovering, type Awaitable } from '../basics/awaitable';
 import { removeLeftFiles } from '../body/receive';
 import { isExchangeOver } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
@@ -40,41 +41,55 @@ export const REFUSALS = {
  * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
  * @returns the right, or the outcome of a request that does not run, or not again.
  */
-export async function decide(exchange: Exchange): Promise<'acquired' | Outcome> {
-  const { options, cacheKey } = exchange;
-  let waited = false;
+export const decide = (exchange: Exchange): Awaitable<'acquired' | Outcome> =>
+  recovering(
+    () => after(ask(exchange), answer => (answer.kind === 'acquired' ? answer.kind : behind(exchange, answer))),
+    error => withoutStore(exchange, error),
+  );
+
+/** Decides on a request that is not the first one. */
+async function behind(exchange: Exchange, first: Answer): Promise<'acquired' | Outcome> {
+  const { req, res, options, stores, cacheKey } = exchange;
+  const waits = first.kind === 'running' && options.whenInFlight === 'wait';
   let hasRun = false;
   try {
-    let answer = await ask(exchange);
-    if (answer.kind === 'running' && options.whenInFlight === 'wait') {
-      waited = true;
-      answer = await waitForTurn(exchange, answer);
-    }
+    const answer = waits ? await waitForTurn(exchange, first) : first;
     if (answer.kind === 'acquired') return answer.kind;
-    void removeLeftFiles(exchange.req);
+    void removeLeftFiles(req);
     if (answer.kind === 'running') return refused('conflicted', { 'Retry-After': wholeSeconds(answer.msLeft) });
     if (answer.kind === 'unknown') return refused('outcome-unknown');
     if (answer.kind === 'reused') return refused('reused');
     hasRun = true;
-    const response = await exchange.stores.read({ cacheKey, token: answer.token });
+    const read = stores.read({ cacheKey, token: answer.token });
+    const response = isPromise(read) ? await read : read;
     if (!response) return refused('unavailable');
     const sendAgain = (): void => {
-      replay(response, exchange.req, exchange.res, options.replayedHeader);
+      replay(response, req, res, options.replayedHeader);
     };
-    return { kind: waited ? 'waited' : 'replayed', status: response.status, answer: sendAgain };
+    return { kind: waits ? 'waited' : 'replayed', status: response.status, answer: sendAgain };
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    // This process may know of a run that the store cannot tell of.
-    const phase = localRun(cacheKey, options.leases)?.phase;
-    hasRun ||= phase === 'storing';
-    if (!hasRun && !phase && !waited && options.whenStoreFails === 'run') return runUnguarded(exchange, error);
-    const what = hasRun
+    return withoutStore(exchange, error, hasRun);
+  }
+}
+
+/**
+ * Decides on a request whose question to a store has failed.
+ * @param hasRun whether it is known to have run; undefined where the store did not answer its first question.
+ * @throws the error, if it is another one.
+ */
+function withoutStore(exchange: Exchange, error: unknown, hasRun?: boolean): Outcome {
+  if (!(error instanceof StoreUnavailable)) throw error;
+  const { options, cacheKey } = exchange;
+  // This process may know of a run that the store cannot tell of.
+  const phase = localRun(cacheKey, options.leases)?.phase;
+  if (hasRun === undefined && !phase && options.whenStoreFails === 'run') return runUnguarded(exchange, error);
+  const what =
+    hasRun || phase === 'storing'
       ? 'The request was executed before and is not executed again, but its response cannot be read now'
       : 'Nothing was executed for this attempt';
-    const detail = `${what}, because the idempotency store is unavailable. Retry later with the same key.`;
-    const problem = new Problem('store-unavailable', detail, { headers: { 'Retry-After': '1' }, cause: error });
-    return { ...refusal(problem), kind: 'store-failed', error };
-  }
+  const detail = `${what}, because the idempotency store is unavailable. Retry later with the same key.`;
+  const problem = new Problem('store-unavailable', detail, { headers: { 'Retry-After': '1' }, cause: error });
+  return { ...refusal(problem), kind: 'store-failed', error };
 }
 
 function refused(kind: keyof typeof REFUSALS, headers = {}): Outcome {
@@ -124,19 +139,20 @@ async function waitForTurn(exchange: Exchange, first: Answer): Promise<Answer> {
  * @throws StoreUnavailable, also if the lease was over when the answer came, since the store was slow, or this process
  * was stopped: another request may have run since.
  */
-async function ask(exchange: Exchange): Promise<Answer> {
+function ask(exchange: Exchange): Awaitable<Answer> {
   const { options, stores, fingerprint } = exchange;
   const { leaseDuration, whenKeyReused } = options;
   exchange.asked = performance.now();
-  const answer = await stores.acquire(exchange, leaseDuration);
-  if (answer.kind !== 'acquired') {
-    const isSame = whenKeyReused === 'run' || [fingerprint, PURGE].includes(fingerprintOf(answer.token));
-    return isSame ? answer : { kind: 'reused' };
-  }
-  if (performance.now() - exchange.asked < leaseDuration) return answer;
-  void stores.releaseQuietly(exchange);
-  throw new StoreUnavailable(
-    `acquire() of the lease store answered after the lease of ${leaseDuration} ms had expired`,
-    'Use a longer leaseDuration.',
-  );
+  return after(stores.acquire(exchange, leaseDuration), answer => {
+    if (answer.kind !== 'acquired') {
+      const isSame = whenKeyReused === 'run' || [fingerprint, PURGE].includes(fingerprintOf(answer.token));
+      return isSame ? answer : { kind: 'reused' };
+    }
+    if (performance.now() - exchange.asked < leaseDuration) return answer;
+    void stores.releaseQuietly(exchange);
+    throw new StoreUnavailable(
+      `acquire() of the lease store answered after the lease of ${leaseDuration} ms had expired`,
+      'Use a longer leaseDuration.',
+    );
+  });
 }

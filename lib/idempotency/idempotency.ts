@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isPromise } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
 import { ClientGone } from '../http/exchange-end';
 import { type Next, requireExpressArguments, shareShapes } from '../http/express';
@@ -81,8 +82,11 @@ async function serve(exchange: Exchange): Promise<Outcome | undefined> {
   if (!mark(exchange.req, exchange.options)) return undefined;
   const unanswerable = exchange.outcomeIfUnanswerable();
   if (unanswerable) return unanswerable;
-  await exchange.identify();
-  const decision = await decide(exchange);
+  // What is known at once is not awaited: each promise takes CPU time of every request.
+  const identified = exchange.identify();
+  if (isPromise(identified)) await identified;
+  const decided = decide(exchange);
+  const decision = isPromise(decided) ? await decided : decided;
   const tooLate = exchange.outcomeIfUnanswerable();
   if (decision !== 'acquired') return tooLate ?? decision;
   if (!tooLate) return runAndRecord(exchange);

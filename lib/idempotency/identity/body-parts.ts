@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StorageEngine } from 'multer';
 import objectHash from 'object-hash';
+import { after, type Awaitable } from '../../basics/awaitable';
 import { decodedText, isCoded } from '../../body/content/decode';
 import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { readForm } from '../../body/form/form';
@@ -19,12 +20,18 @@ import { canonicalJson, canonicalValue, inNameOrder, pairsInOrder, textParts } f
  * - of any other body, and of a form that cannot be read, media type and raw bytes; of JSON the value with `sameBody`;
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
-export async function bodyParts(
+export const bodyParts = (
   req: IncomingMessage,
   res: ServerResponse,
-  { maxRequestBytes, sameBody, includeFileContents }: ResolvedOptions,
-): Promise<readonly unknown[]> {
-  const received = await receive(req, res, maxRequestBytes);
+  options: ResolvedOptions,
+): Awaitable<readonly unknown[]> =>
+  after(receive(req, res, options.maxRequestBytes), received => partsOf(received, req, options));
+
+function partsOf(
+  received: Received,
+  req: IncomingMessage,
+  { sameBody, includeFileContents }: ResolvedOptions,
+): Awaitable<readonly unknown[]> {
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
   const kind = bodyKindOf(mediaType);
@@ -32,23 +39,29 @@ export async function bodyParts(
     // A client chooses a new boundary for each attempt, and it is part of the text.
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
     const isForm = kind === 'multipart' || kind === 'urlencoded';
-    const files = received.files.length > 0 ? [await hashOfLeftFiles(received.files, includeFileContents)] : [];
-    return ['parsed', mediaType.type, ...textParts(canonicalValue(received.body, isForm)), ...files];
+    const parts = ['parsed', mediaType.type, ...textParts(canonicalValue(received.body, isForm))];
+    const { files } = received;
+    return files.length > 0 ? after(hashOfLeftFiles(files, includeFileContents), hash => [...parts, hash]) : parts;
   }
   const { bytes, coding = '' } = received;
   switch (kind) {
     case 'multipart': {
       // A client chooses a new boundary for each attempt: neither media type nor bytes take part if the form tells all.
-      const hash = await hashOfForm(bytes, req, includeFileContents);
-      return [kind, coding, hash ?? (await bytesParts(bytes, mediaType))];
+      const hashed = after(hashOfForm(bytes, req, includeFileContents), hash => hash ?? bytesParts(bytes, mediaType));
+      return after(hashed, parts => [kind, coding, parts]);
     }
     case 'urlencoded':
-      return [kind, coding, mediaType.parameters['charset'] ?? 'utf-8', ...(await urlEncodedParts(bytes))];
+      return after(urlEncodedParts(bytes), parts => [
+        kind,
+        coding,
+        mediaType.parameters['charset'] ?? 'utf-8',
+        ...parts,
+      ]);
     case 'json':
     case 'other': {
       const value = kind === 'json' && sameBody === 'json' ? valueOf(received, mediaType) : undefined;
       if (value !== undefined) return ['value', ...typeParts(mediaType), ...textParts(value)];
-      return ['bytes', coding, ...(await bytesParts(bytes, mediaType))];
+      return after(bytesParts(bytes, mediaType), parts => ['bytes', coding, ...parts]);
     }
   }
 }
@@ -68,10 +81,11 @@ const typeParts = ({ type, parameters }: MediaType): string[] => [type, ...Objec
 /** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
 const SHORT = 4_096;
 
-async function bytesParts(bytes: BodyBytes, mediaType: MediaType): Promise<readonly string[]> {
+function bytesParts(bytes: BodyBytes, mediaType: MediaType): Awaitable<readonly string[]> {
+  const type = typeParts(mediaType);
   return bytes.size <= SHORT
-    ? [...typeParts(mediaType), 'content', (await bytes.all()).toString('latin1')]
-    : [...typeParts(mediaType), 'digest', await digestOf(bytes.pieces())];
+    ? after(bytes.all(), content => [...type, 'content', content.toString('latin1')])
+    : after(digestOf(bytes.pieces()), digest => [...type, 'digest', digest]);
 }
 
 /** Returns the hash of bytes, in hexadecimal. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
+import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/express';
 import { sha256 } from '../../basics/bytes';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -25,19 +26,21 @@ interface Identity {
  * By default everything takes part. With `whenKeyReused: 'reject'` a key belongs to the first request that has it: the
  * cache key is made of caller, origin and key alone, and the rest is the fingerprint, which is compared.
  */
-export async function identify(
+export function identify(
   req: IncomingMessage,
   res: ServerResponse,
   key: string,
   options: ResolvedOptions,
-): Promise<Identity> {
+): Awaitable<Identity> {
   const caller = identifyCaller(req, options);
   const owner = [caller.scope ?? null, ...originOf(req, options), key];
   const head = [...resourceOf(req), options.additionalHeaders.map(name => [name, headerLines(name, req) ?? []])];
-  const request = options.ignoreRequestBody ? head : [...head, ...(await bodyParts(req, res, options))];
-  return options.whenKeyReused === 'run'
-    ? { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: SAME }
-    : { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
+  return after(options.ignoreRequestBody ? [] : bodyParts(req, res, options), body => {
+    const request = [...head, ...body];
+    return options.whenKeyReused === 'run'
+      ? { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: SAME }
+      : { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
+  });
 }
 
 /** The fingerprint of all requests under one cache key, if the cache key tells them apart. */

@@ -15,47 +15,24 @@ export interface RunFacts {
   readonly created: number;
 }
 
+/** Tells a store with this salt, or with none, the facts of a run: without a salt there are no hashes. */
+export type TellFacts = (salt: string | undefined) => RunFacts;
+
 /**
- * The facts of a request. Key and caller are hashed when the store reads the hashes: one in memory does so when it is
- * asked for a list.
+ * Gathers the facts of a request. Key and caller are hashed when the store reads the hashes: one in memory does so when
+ * it is asked for a list.
  */
-export class RequestFacts implements RunFacts {
-  readonly created = Date.now();
-  readonly #key: string;
-  readonly #scope: string | undefined;
-  #salt: string | undefined;
-
-  constructor(
-    readonly method: string,
-    readonly path: string,
-    readonly keepUnknown: number | undefined,
-    key: string,
-    scope: string | undefined,
-  ) {
-    this.#key = key;
-    this.#scope = scope;
-  }
-
-  /** @param salt of the store; undefined for one that keeps none: it is told no hashes. */
-  saltedWith(salt: string | undefined): this {
-    this.#salt = salt;
-    return this;
-  }
-
-  get keyHash(): string | undefined {
-    return this.#salt === undefined ? undefined : saltedHash(this.#key, this.#salt);
-  }
-
-  get callerHash(): string | undefined {
-    return this.#salt === undefined || this.#scope === undefined ? undefined : saltedHash(this.#scope, this.#salt);
-  }
-
-  /** For stores that write it as JSON: accessors are no properties of its own. */
-  toJSON(): RunFacts {
-    const { method, path, created, keepUnknown, keyHash, callerHash } = this;
-    return { method, path, created, keepUnknown, keyHash, callerHash };
-  }
-}
+export const factsOf =
+  (about: Omit<RunFacts, 'keyHash' | 'callerHash'>, key: string, scope: string | undefined): TellFacts =>
+  salt => ({
+    ...about,
+    get keyHash() {
+      return salt === undefined ? undefined : saltedHash(key, salt);
+    },
+    get callerHash() {
+      return salt === undefined || scope === undefined ? undefined : saltedHash(scope, salt);
+    },
+  });
 
 /** Hashes a key or a caller: keys are often order numbers, which a plain hash would give away. */
 export const saltedHash = (text: string, salt: string): string =>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestFacts } from './runs';
+import type { TellFacts } from './runs';
 
 /** The fingerprint in the token of a purge or a settlement, which is not a request. */
 export const PURGE = 'purge';
@@ -10,7 +10,7 @@ export interface RunId {
   /** The holder of the lease. */
   readonly token: string;
   /** Absent for what is not a request. */
-  readonly facts?: RequestFacts | undefined;
+  readonly facts?: TellFacts | undefined;
 }
 
 /** Node's own function, also where a test suite replaces it by one that returns the same text each time. */

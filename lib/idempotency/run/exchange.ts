@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
-import { isPromise } from '../../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { isExchangeOver } from '../../http/exchange-end';
 import type { Next } from '../../http/express';
 import { pathOf } from '../../problems/answer';
@@ -8,7 +8,7 @@ import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import { identify } from '../identity/cache-key';
 import { readKey } from '../identity/key';
-import { RequestFacts } from '../leases/runs';
+import { factsOf, type TellFacts } from '../leases/runs';
 import { newToken, type RunId } from '../leases/token';
 import type { IdempotencyEvent } from '../options/events';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -46,7 +46,7 @@ export class Exchange implements RunId {
   token = '';
   /** Tells requests under one cache key apart. */
   fingerprint = '';
-  facts: RequestFacts | undefined;
+  facts: TellFacts | undefined;
   /** Returns true if the request has another caller now. */
   callerHasAppeared: () => boolean = () => false;
   /** When the lease was asked for last, in milliseconds of the monotonic clock: it begins no earlier. */
@@ -82,16 +82,18 @@ export class Exchange implements RunId {
    * @throws Problem when it has no usable key, or a body that cannot be read; ClientGone; Error when its caller cannot
    * be told apart from others.
    */
-  async identify(): Promise<void> {
+  identify(): Awaitable<void> {
     const { req, res, options } = this;
     this.key = readKey(req, options.headerName, options.keyPattern);
-    const { caller, cacheKey, fingerprint } = await identify(req, res, this.key, options);
-    this.callerHasAppeared = caller.hasAppeared;
-    this.cacheKey = cacheKey;
-    this.fingerprint = fingerprint;
-    this.token = newToken(fingerprint);
-    const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
-    this.facts = new RequestFacts(req.method ?? '', pathOf(req) ?? '', keepUnknown, this.key, caller.scope);
+    return after(identify(req, res, this.key, options), ({ caller, cacheKey, fingerprint }) => {
+      this.callerHasAppeared = caller.hasAppeared;
+      this.cacheKey = cacheKey;
+      this.fingerprint = fingerprint;
+      this.token = newToken(fingerprint);
+      const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
+      const about = { method: req.method ?? '', path: pathOf(req) ?? '', keepUnknown, created: Date.now() };
+      this.facts = factsOf(about, this.key, caller.scope);
+    });
   }
 
   /** Tells `onEvent`. An observer that throws must not change the outcome of the request. */

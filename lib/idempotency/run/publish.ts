@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Awaitable } from '../../basics/awaitable';
+import { after, recovering, type Awaitable } from '../../basics/awaitable';
 import type { Exchange } from './exchange';
 import { RENEWALS_PER_LEASE, type LocalRun } from '../leases/local-runs';
 import type { RecordedResponse } from '../responses/recorded-response';
@@ -15,11 +15,7 @@ const LONGEST_PAUSE = 1_000;
  * @returns false when another request has taken the lease.
  * @throws StoreUnavailable
  */
-export async function publish(
-  exchange: Exchange,
-  run: LocalRun,
-  response: RecordedResponse | undefined,
-): Promise<boolean> {
+export function publish(exchange: Exchange, run: LocalRun, response: RecordedResponse | undefined): Awaitable<boolean> {
   const { stores, cacheKey, token, facts } = exchange;
   const { storeTimeout, cacheDuration, leaseDuration } = exchange.options;
   // Not the exchange: storing may go on for long.
@@ -44,14 +40,16 @@ export async function publish(
       }
     }
   };
-  try {
+  const first = (): Awaitable<boolean> => {
     const deadline = performance.now() + storeTimeout;
-    if (deadline < run.leaseUntil) return await write(deadline);
+    if (deadline < run.leaseUntil) return write(deadline);
     // Extends the lease, or acquires it anew if it has expired: only who has it stores.
-    const held = await stores.acquireAgain(id);
-    return held.kind === 'acquired' ? await write(deadline) : held.kind === 'done' && held.token === id.token;
-  } catch (error) {
+    return after(stores.acquireAgain(id), held =>
+      held.kind === 'acquired' ? write(deadline) : held.kind === 'done' && held.token === id.token,
+    );
+  };
+  return recovering(first, error => {
     void run.keepUntil(storeLater(), response?.body.length ?? 0);
     throw error;
-  }
+  });
 }

@@ -146,15 +146,15 @@ function headersBefore(res: ServerResponse): HeadersBefore {
 /** Returns what a replay has to set: headers of the body always, of the others those that differ from before. */
 function changesOf(res: ServerResponse, before: HeadersBefore): HeaderLine[] {
   const headers: HeaderLine[] = [];
-  for (const [name, value] of linesOf(res)) {
+  for (const line of linesOf(res)) {
+    const [name, value] = line;
     const lowerCase = name.toLowerCase();
     if (isPerExchange(lowerCase)) continue;
     const earlier = isOfTheBody(lowerCase) ? undefined : before.get(lowerCase);
-    if (earlier === undefined) headers.push([name, value]);
-    else if (lowerCase === 'set-cookie') {
+    if (earlier !== undefined && lowerCase === 'set-cookie') {
       const added = [value].flat().filter(cookie => ![earlier].flat().includes(cookie));
       if (added.length > 0) headers.push([name, added]);
-    } else if (String(value) !== String(earlier)) headers.push([name, value]);
+    } else if (earlier === undefined || String(value) !== String(earlier)) headers.push(line);
   }
   return headers;
 }

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { after, type Awaitable } from '../../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { ClientGone } from '../../http/exchange-end';
 import { warnOnce } from '../../warnings/warn-once';
 import { refusal, type Exchange, type Outcome } from './exchange';
@@ -53,14 +53,16 @@ class GuardedRun implements CommittableRun {
       }
       const ending = await recorder.ending;
       const handlerMs = performance.now() - begun;
-      const kept = this.committed ? 'record' : await this.whatToKeep(guard.isForgotten ? 'nothing' : ending);
+      const judged = this.committed ? 'record' : this.whatToKeep(guard.isForgotten ? 'nothing' : ending);
+      const kept = isPromise(judged) ? await judged : judged;
       lease.stopRenewing();
       if (kept === 'nothing') guard.endLease(GIVEN_BACK);
       // The work is done although the store fails, so the response is sent.
       let error: unknown;
       let isOurs = this.committed !== 'lost';
       try {
-        if (!this.committed) isOurs = await this.settle(kept);
+        const settled = this.committed ? isOurs : this.settle(kept);
+        isOurs = isPromise(settled) ? await settled : settled;
       } catch (thrown) {
         error = thrown;
       }
@@ -86,11 +88,11 @@ class GuardedRun implements CommittableRun {
   }
 
   /** Stores the response, or the record, or gives the lease back. @returns false if another run's response counts. */
-  private async settle(kept: Kept): Promise<boolean> {
+  private settle(kept: Kept): Awaitable<boolean> {
     const { lease, exchange } = this;
     if (kept !== 'nothing') return publish(exchange, lease, kept === 'record' ? undefined : kept);
     const isExpired = performance.now() >= lease.leaseUntil;
-    return (await exchange.stores.release(exchange)) || !isExpired;
+    return after(exchange.stores.release(exchange), wasHeld => wasHeld || !isExpired);
   }
 
   private whatToKeep(ending: Kept): Awaitable<Kept> {

@@ -1,4 +1,4 @@
-import { after, isPromise, type Awaitable } from '../../basics/awaitable';
+import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
 import { validAcquisition, validCompletion, type Acquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
 import type { RunId } from '../leases/token';
@@ -20,7 +20,7 @@ export class TimedStores {
    * Asks for the lease. While this process stores the response of a run, that one has it: when the store comes back, a
    * new request must not be faster than the storing. What a lost or late call acquires is released again.
    */
-  async acquire(run: RunId, ms: number): Promise<Acquisition> {
+  acquire(run: RunId, ms: number): Awaitable<Acquisition> {
     const { leases, responses } = this.options;
     const earlier = localRun(run.cacheKey, leases);
     if (earlier?.phase === 'storing') return { kind: 'running', token: earlier.token, msLeft: STORING_PAUSE };
@@ -28,14 +28,15 @@ export class TimedStores {
     if (waiting > 0)
       throw new StoreUnavailable(`New requests are refused, because ${waiting} responses wait to be stored`);
     const releaseAgain = this.releaseQuietly.bind(this, run);
-    try {
-      return await this.acquireAgain(run, ms, releaseAgain);
-    } catch (error) {
-      void releaseAgain();
-      if (!(error instanceof StoreUnavailable) || error.cause !== undefined) throw error;
-      // A client that is not connected does not say why it is silent, but Keyv has reported it.
-      throw new StoreUnavailable(error.what, error.remedy, responses.recentError?.());
-    }
+    return recovering(
+      () => this.acquireAgain(run, ms, releaseAgain),
+      error => {
+        void releaseAgain();
+        if (!(error instanceof StoreUnavailable) || error.cause !== undefined) throw error;
+        // A client that is not connected does not say why it is silent, but Keyv has reported it.
+        throw new StoreUnavailable(error.what, error.remedy, responses.recentError?.());
+      },
+    );
   }
 
   /** Acquires the lease, also for a run that has, or had, it already. */
@@ -46,7 +47,7 @@ export class TimedStores {
   ): Awaitable<Acquisition> {
     const { leases, storeTimeout } = this.options;
     const acquire = (): Awaitable<Acquisition> =>
-      after(facts && this.saltOfStore(), salt => leases.acquire(cacheKey, token, ms, facts?.saltedWith(salt)));
+      after(facts && this.saltOfStore(), salt => leases.acquire(cacheKey, token, ms, facts?.(salt)));
     return after(this.call('acquire() of the lease store', acquire, storeTimeout, onLate), validAcquisition);
   }
 

@@ -1,15 +1,14 @@
-import { RequestFacts } from '../../../lib/idempotency/leases/runs';
+import { factsOf } from '../../../lib/idempotency/leases/runs';
 
 describe('the facts of a request that a store is told', () => {
-  const facts = new RequestFacts('POST', '/orders', undefined, 'order 42', 'alice').saltedWith('salt');
+  const about = { method: 'POST', path: '/orders', created: Date.now() };
+  const factsWith = factsOf(about, 'order 42', 'alice');
+  const facts = factsWith('salt');
 
   it('hash its key and its caller', () => {
     const { keyHash = '', callerHash = '' } = facts;
     expect([keyHash.length, callerHash.length, keyHash === callerHash]).toEqual([43, 43, false]);
-    expect(JSON.parse(JSON.stringify(facts))).toEqual({
-      ...{ method: 'POST', path: '/orders', created: facts.created },
-      ...{ keyHash, callerHash },
-    });
+    expect(JSON.parse(JSON.stringify(facts))).toEqual({ ...about, keyHash, callerHash });
   });
 
   it('have neither in clear text, however a store copies them', () => {
@@ -18,7 +17,7 @@ describe('the facts of a request that a store is told', () => {
   });
 
   it('have no hashes without a salt', () => {
-    const { keyHash, callerHash } = new RequestFacts('POST', '/', undefined, 'k', 'alice').saltedWith(undefined);
+    const { keyHash, callerHash } = factsWith(undefined);
     expect([keyHash, callerHash]).toEqual([undefined, undefined]);
   });
 });
