@@ -7,10 +7,16 @@ import type { RunFacts } from '../../leases/runs';
 import { schemaWith, SqlDatabase, type Dialect } from '../sql';
 import type { Store } from '../store';
 
+type Value = string | number | null;
+
 /** The part of a database of `node:sqlite` or of better-sqlite3 that bindonce uses. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
-  prepare(sql: string): { all(...values: readonly (string | number | null)[]): unknown[] };
+  prepare(sql: string): {
+    get(...values: readonly Value[]): unknown;
+    all(...values: readonly Value[]): unknown[];
+    run(...values: readonly Value[]): { readonly changes: number | bigint };
+  };
   close(): void;
 }
 
