@@ -7,10 +7,16 @@ import type { RunFacts } from '../../leases/runs';
 import { schemaWith, SqlDatabase, type Dialect } from '../sql';
 import type { Store } from '../store';
 
+type Value = string | number | null;
+
 /** The part of a database of `node:sqlite` or of better-sqlite3 that bindonce uses. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
-  prepare(sql: string): { all(...values: readonly (string | number | null)[]): unknown[] };
+  prepare(sql: string): {
+    get(...values: readonly Value[]): unknown;
+    all(...values: readonly Value[]): unknown[];
+    run(...values: readonly Value[]): { readonly changes: number | bigint };
+  };
   close(): void;
 }
 
@@ -95,6 +101,8 @@ const SCHEMA = schemaWith(['text', 'int', 'real'], what => `bindonce_1_${what}`)
 
 /** A database, in which each step is one transaction. */
 class Database extends SqlDatabase {
+  private isReady = false;
+
   /** @throws Error for a database that cannot be shared, or does not keep anything. */
   constructor(private readonly database: SqliteDatabase) {
     super(DIALECT);
@@ -102,10 +110,10 @@ class Database extends SqlDatabase {
     database.exec(`PRAGMA busy_timeout = ${LONGEST_WAIT}`);
     const isSafe = this.check();
     try {
-      database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+      database.exec('BEGIN IMMEDIATE; ROLLBACK');
     } catch (cause) {
       const what = `sqliteStore: the file cannot be written (${String(cause)}). Check its path and permissions.`;
-      throw new Error(what, { cause });
+      if (!isBusy(cause)) throw new Error(what, { cause });
     }
     try {
       if (isSafe) database.exec('PRAGMA journal_mode = WAL');
@@ -164,8 +172,10 @@ class Database extends SqlDatabase {
       try {
         database.exec('BEGIN IMMEDIATE');
         try {
+          if (!this.isReady) database.exec(SCHEMA);
           const value = step();
           database.exec('COMMIT');
+          this.isReady = true;
           return value;
         } catch (error) {
           database.exec('ROLLBACK');
