@@ -26,7 +26,10 @@ export interface Configuration {
   idempotency?: IdempotencyOptions;
   /** Default options of `bindRequest()`. */
   binding?: BindingOptions<unknown>;
-  /** Answers refused requests instead of bindonce: `(problem, req, res, next) => next(problem)`. */
+  /**
+   * Called with the problem of each refused request, instead of answering it: `(problem, req, res, next) =>
+   * next(problem)` leaves it to the application's error handler.
+   */
   onProblem?: OnProblem;
   /**
    * The beginning of a problem's `type`; its code follows: `'https://docs.example.com/problems#'`. Default

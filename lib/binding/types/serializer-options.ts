@@ -34,7 +34,10 @@ const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
 export interface SerializerOptions {
   /** Makes the JSON name of a property that has no `jsonPropertyName`. Default `'camelCase'`. */
   propertyNamingPolicy?: NamingPolicyName | NamingPolicy;
-  /** Whether a `decimal` is written as `4.5` or as `"4.5"`; both are read. Default `'number'`. */
+  /**
+   * `'text'`: a `decimal` is written as `"4.5"`, which no client rounds; `'number'`: as `4.5`. Both are read. Default
+   * `'number'`.
+   */
   decimals?: 'number' | 'text';
   /** Readers and writers for types without a JSON form, or with another one. */
   converters?: readonly JsonConverter[];

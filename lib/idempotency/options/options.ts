@@ -69,7 +69,8 @@ export interface IdempotencyOptions {
   /** How long a duplicate waits before it gets 409, in milliseconds. Default 10,000. */
   waitTimeout?: number;
   /**
-   * `'run'`: another request with a known key is another request, and runs. `'reject'`: it gets 422. Default `'run'`.
+   * `'run'`: a request with other values and a key that is in use is a request of its own, and runs. `'reject'`: it
+   * gets 422. Default `'run'`.
    */
   whenKeyReused?: 'run' | 'reject';
   /**
