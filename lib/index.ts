@@ -23,13 +23,8 @@ export { fromDrizzle, fromKnex, fromKysely, fromPg } from './idempotency/stores/
 export { fromPostgresJs, fromPrisma, fromTypeOrm, type TransactionAdapter } from './idempotency/stores/transactions';
 export type { Store } from './idempotency/stores/store';
 export { sqliteStore, type SqliteDatabase, type SqliteStore } from './idempotency/stores/sqlite/store';
-export {
-  postgresLeases,
-  postgresStore,
-  type PostgresPool,
-  type PostgresStore,
-  type PostgresStoreOptions,
-} from './idempotency/stores/postgres/store';
+export { postgresLeases, postgresStore } from './idempotency/stores/postgres/store';
+export type { PostgresPool, PostgresStore, PostgresStoreOptions } from './idempotency/stores/postgres/store';
 export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis/leases';
 export type { RedisClient } from './idempotency/stores/redis/client';
 

@@ -155,7 +155,10 @@ function readDto(context: BinderContext, plan: Plan): object {
   }
   plan.complete?.(dto);
   const { check } = plan;
-  if (check) noted.whenKnown(() => (noted.list.length > 0 ? undefined : check(dto, context.fail.bind(context))));
+  if (check)
+    noted.whenKnown(() =>
+      noted.list.length > 0 ? undefined : check(dto, (name, reason) => context.fail(name, reason)),
+    );
   return dto;
 }
 

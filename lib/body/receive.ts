@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, isPromise, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
+import { isExpress4 } from '../http/express';
 import { isPlain } from '../options/merge';
 import { bodyTooLarge } from './content/decode';
 import { bodyKindOf, declaredLength, hasBody, mediaTypeOf } from './content/media-type';
@@ -25,6 +26,7 @@ const RECEIVED = Symbol.for('bindonce.received');
 
 /** A request with the properties that body parsers and multer set. */
 interface Incoming extends IncomingMessage {
+  readonly app?: unknown;
   readonly body?: unknown;
   readonly rawBody?: unknown;
   readonly file?: unknown;
@@ -219,12 +221,13 @@ const SHORTEST_PROPERTY = 6;
 /**
  * Returns true for an empty object that may not stand for the body. The parsers of Express 4 leave one on every request
  * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Some
- * applications set `req.body ??= {}`. So an unmarked `{}` is taken for JSON only if the body says that it is too short
- * for a property.
+ * applications set `req.body ??= {}`. So an unmarked `{}` is taken for JSON only if the body is too short for a
+ * property, or, on Express 5, if nobody has said how long it is.
  */
 function isPlaceholder(req: Incoming): boolean {
-  const { body, _body } = req;
+  const { app, body, _body } = req;
   if (_body === true || !isPlain(body) || Object.keys(body as object).length > 0) return false;
-  const isEmptyJson = (declaredLength(req) ?? Infinity) < SHORTEST_PROPERTY;
+  const isChunkedOn5 = req.headers['transfer-encoding'] !== undefined && app !== undefined && !isExpress4(app);
+  const isEmptyJson = isChunkedOn5 || (declaredLength(req) ?? Infinity) < SHORTEST_PROPERTY;
   return !isEmptyJson || !req.readableEnded || bodyKindOf(mediaTypeOf(req)) !== 'json';
 }

@@ -34,7 +34,7 @@ export function answerWith(
     if (!Problem.is(error) || res.headersSent) passOn(error);
     else if (onProblem) {
       Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch(passOn);
-    } else sendProblem(error.toBody(pathOf(req)), error.headers, res);
+    } else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
   } catch (thrown) {
     passOn(thrown);
   }
@@ -53,7 +53,12 @@ const OF_OTHER_CONTENT =
   /^(?:content-(?:digest|disposition|encoding|location|range)|repr-digest|trailer|transfer-encoding)$/;
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
-export function sendProblem(body: { readonly status: number }, headers: Problem['headers'], res: ServerResponse): void {
+export function sendProblem(
+  body: { readonly status: number },
+  headers: Problem['headers'],
+  req: IncomingMessage,
+  res: ServerResponse,
+): void {
   const text = JSON.stringify(body);
   // First: an error of a client of another service may have the headers of that response.
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
@@ -64,8 +69,8 @@ export function sendProblem(body: { readonly status: number }, headers: Problem[
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.statusCode = body.status;
   // Without a reason phrase, node sends the one of the status. HTTP/2 has none.
-  if (res.req.httpVersionMajor < 2) res.statusMessage = '';
-  res.end(res.req.method === 'HEAD' ? undefined : text);
+  if (req.httpVersionMajor < 2) res.statusMessage = '';
+  res.end(req.method === 'HEAD' ? undefined : text);
 }
 
 /** Returns the path alone: a query can contain values that must not appear in a response or a log. */

@@ -54,7 +54,7 @@ function answerOther(error: unknown, req: IncomingMessage, res: ServerResponse):
     ...(isExposed && exposedOf(facts)),
     instance: pathOf(req),
   };
-  sendProblem(body, (status === undefined ? {} : Object(headers)) as Problem['headers'], res);
+  sendProblem(body, (status === undefined ? {} : Object(headers)) as Problem['headers'], req, res);
 }
 
 /** Returns what an error says of itself. */

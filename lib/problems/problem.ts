@@ -134,13 +134,13 @@ export class Problem extends Error {
   }
 }
 
-function kindOf(code: string, { status, title }: Partial<OwnKind>): Required<OwnKind> {
-  const known = Object.hasOwn(catalogue, code) ? catalogue[code as ProblemCode] : undefined;
+function kindOf(code: unknown, { status, title }: Partial<OwnKind>): Required<OwnKind> {
+  const known = typeof code === 'string' && Object.hasOwn(catalogue, code) && catalogue[code as ProblemCode];
   if (known && status === undefined) return known;
   const shown = JSON.stringify(code);
   if (known) throw new TypeError(`Problem: the code ${shown} has the status ${known.status}; take one of your own`);
   const all = Object.keys(catalogue).join(', ');
-  if (status === undefined)
+  if (status === undefined || typeof code !== 'string')
     throw new TypeError(`Problem: there is no code ${shown}; there are: ${all}; one of your own needs a status`);
   if (isErrorStatus(status)) return { status, title: title ?? STATUS_CODES[status] ?? 'Error' };
   throw new TypeError(`Problem: status must be a whole number from 400 to 599, not ${JSON.stringify(status)}`);

@@ -23,7 +23,7 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_940, 41, ['idempotency']],
   body: [785, 9, ['body']],
-  binding: [4_065, 38, ['binding']],
+  binding: [4_070, 38, ['binding']],
   openapi: [980, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
   cli: [320, 5, ['cli']],

@@ -122,7 +122,8 @@ function bindingOf(className: string, members: readonly Member[], defaults: Sour
   for (const [index, member] of members.entries()) {
     const sources = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
     const mistake = mistakeIn(member, sources, taken, defaults);
-    if (mistake !== undefined) throw new TypeError(`${className}.${member.property}: ${mistake}`);
+    if (mistake !== undefined)
+      throw new TypeError(className === '' ? mistake : `${className}.${member.property}: ${mistake}`);
     const properties = sources.map((source): [ProblemLocation, SourceProperty] => [
       source,
       { ...propertyIn(source, member), index },

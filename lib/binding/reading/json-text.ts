@@ -52,7 +52,7 @@ export function plainJson(value: unknown, at: Location, depth = at.depth): unkno
   if (isArray && value.length > limit)
     return at.fail('too-many-items', `There is an array of more than ${limit} items.`, { limit });
   const copy: unknown[] = [];
-  for (const one of Object.values(value as object)) {
+  for (const one of isArray ? (value as unknown[]) : Object.values(value as object)) {
     const plain = plainJson(one, at, depth + 1);
     if (plain === INVALID) return INVALID;
     copy.push(plain);

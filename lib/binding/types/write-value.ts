@@ -95,8 +95,11 @@ type Replacer = (key: string, value: unknown) => unknown;
 
 /** Does what `JSON.stringify` does, and writes exact numbers with their digits, also those that a replacer returns. */
 export function exactText(value: unknown, spaces?: string | number, replacer?: Replacer): string | undefined {
-  const replace: Replacer = function (this: unknown, key, one) {
-    const replaced = replacer?.call(this, key, one);
+  // A replacer sees the number itself: `one` is its marked text by now.
+  const replace = function (this: Readonly<Record<string, unknown>>, key: string, one: unknown): unknown {
+    const own = this[key];
+    const replaced = replacer?.call(this, key, own instanceof WrittenNumber ? own : one);
+    if (replaced instanceof WrittenNumber) return replaced.toJSON();
     return typeof replaced === 'bigint' ? `${MARK}${replaced}` : replaced;
   };
   const text = JSON.stringify(value, replacer && replace, spaces) as string | undefined;

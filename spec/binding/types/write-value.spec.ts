@@ -12,6 +12,13 @@ it('numbers are written with their digits, and nothing else is changed', () => {
   expect(exactText(undefined)).toBe(undefined);
 });
 
+it('a replacer that changes texts does not change exact numbers', () => {
+  const replace = (_key: string, one: unknown): unknown => (typeof one === 'string' ? one.slice(0, 3) : one);
+  expect(exactText({ ...(value as object), d: 'hello' }, undefined, replace)).toBe(
+    '{"a":9007199254740993,"b":[-0.10],"c":"1","d":"hel"}',
+  );
+});
+
 it('a replacer may return bigints', () => {
   const replace = (key: string, one: unknown): unknown => (key === 'c' ? 2n ** 64n : one);
   expect(exactText(value, undefined, replace)).toBe('{"a":9007199254740993,"b":[-0.10],"c":18446744073709551616}');
