@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Request, RequestHandler } from 'express';
+import { json, type Request, type RequestHandler } from 'express';
 import multer from 'multer';
 import { bindRequest, dto, file, idempotency, optional, string } from '../../lib';
 import { countingService, form, runsOf, typed } from '../support/counting-service';
@@ -210,6 +210,13 @@ describe('a body that an earlier middleware has read', () => {
       expect(await answerTo(sent)).toContain(
         'req.body holds the form as a Map, whose values bindRequest() cannot read',
       );
+  });
+
+  it('is an empty object, also if nobody has said how long it is', async () => {
+    const chunked = typed('application/json', '{}', { 'Transfer-Encoding': 'chunked' });
+    expect(await runsOf([chunked, chunked, typed('application/json', '{"a":1}')], {}, { before: [json()] })).toBe(
+      '1 1 2',
+    );
   });
 
   const drain = leaving(() => ({}));
