@@ -3,7 +3,6 @@ import { after, isPromise, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { isExpress4 } from '../http/express';
-import { isPlain } from '../options/merge';
 import { bodyTooLarge } from './content/decode';
 import { bodyKindOf, declaredLength, hasBody, mediaTypeOf } from './content/media-type';
 import type { Form } from './form/form';
@@ -226,7 +225,9 @@ const SHORTEST_PROPERTY = 6;
  */
 function isPlaceholder(req: Incoming): boolean {
   const { app, body, _body } = req;
-  if (_body === true || !isPlain(body) || Object.keys(body as object).length > 0) return false;
+  if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
+  // Multer's has no prototype.
+  if (Object.getPrototypeOf(body) !== Object.prototype) return false;
   const isChunkedOn5 = req.headers['transfer-encoding'] !== undefined && app !== undefined && !isExpress4(app);
   const isEmptyJson = isChunkedOn5 || (declaredLength(req) ?? Infinity) < SHORTEST_PROPERTY;
   return !isEmptyJson || !req.readableEnded || bodyKindOf(mediaTypeOf(req)) !== 'json';

@@ -212,6 +212,10 @@ describe('a body that an earlier middleware has read', () => {
       );
   });
 
+  it('is an empty form of multer', async () => {
+    expect(await runsOf([multipart([], 'b1'), multipart([], 'b2')], {}, { before: [multer().any()] })).toBe('1 1');
+  });
+
   it('is an empty object, also if nobody has said how long it is', async () => {
     const chunked = typed('application/json', '{}', { 'Transfer-Encoding': 'chunked' });
     expect(await runsOf([chunked, chunked, typed('application/json', '{"a":1}')], {}, { before: [json()] })).toBe(

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'cookie';
 import type { Request } from 'express';
-import { ignoreRejection } from '../../basics/awaitable';
+import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { bytesIn, sha256 } from '../../basics/bytes';
-import { describe } from '../../options/check';
 import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { warnOnce } from '../../warnings/warn-once';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -102,8 +101,17 @@ function scopeText(own: unknown): string | undefined {
   // A default that cannot be read throws its error.
   (Object(own) as { toJSON?: () => unknown }).toJSON?.();
   ignoreRejection(own);
+  // Its kind alone: it may hold credentials.
+  const kind =
+    own === null
+      ? 'null'
+      : Array.isArray(own)
+        ? 'an array'
+        : isPromise(own)
+          ? 'a promise'
+          : `a value of type ${typeof own}`;
   throw new TypeError(
-    `idempotency: scope must return text or undefined, not ${describe(own)}. Write an id as text, for example ` +
+    `idempotency: scope must return text or undefined, not ${kind}. Write an id as text, for example ` +
       'String(req.user.id), and make asynchronous lookups in an earlier middleware.',
   );
 }
@@ -180,9 +188,10 @@ function idText(id: unknown, place: string): string {
 }
 
 function writtenBy(id: { readonly toJSON?: () => unknown; readonly toString?: () => unknown }): unknown {
-  const text = id.toJSON ? id.toJSON() : id.toString?.();
   // ['a,b'] and ['a', 'b'] convert to the same text; Object.prototype.toString returns only the kind of an object.
-  return Array.isArray(id) || (typeof text === 'string' && text.startsWith('[object ')) ? undefined : text;
+  if (Array.isArray(id)) return undefined;
+  const text = id.toJSON ? id.toJSON() : id.toString?.();
+  return typeof text === 'string' && text.startsWith('[object ') ? undefined : text;
 }
 
 function refuseCaller(caller: unknown, place: string): never {
