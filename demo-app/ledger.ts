@@ -24,7 +24,7 @@ export function fileLedger<Entry>(database: SqliteDatabase, name: string): Ledge
   database.exec('PRAGMA busy_timeout = 5000; CREATE TABLE IF NOT EXISTS ledger (name TEXT, entry TEXT)');
   return {
     add(entry) {
-      database.prepare('INSERT INTO ledger (name, entry) VALUES (?, ?)').all(name, JSON.stringify(entry));
+      database.prepare('INSERT INTO ledger (name, entry) VALUES (?, ?)').run(name, JSON.stringify(entry));
       return Promise.resolve();
     },
     all() {
