@@ -197,12 +197,9 @@ export function resolveOptions(
   };
 }
 
-/**
- * Merges an endpoint's options over the application's.
- * @param owner the function that the endpoint's options were given to, for the message.
- */
-export function mergeBinding(defaults: BindingOptions, given: BindingOptions, owner = 'bindRequest'): BindingOptions {
-  checkOptions(owner, given, bindingRules);
+/** Merges an endpoint's options over the application's. */
+export function mergeBinding(defaults: BindingOptions, given: BindingOptions): BindingOptions {
+  checkOptions('bindRequest', given, bindingRules);
   const limits = withDefaults(defaults.limits ?? {}, given.limits ?? {});
   // What the application changes later has no effect.
   const copy = snapshotOf(given, 'allowFormData', 'openapi', 'responses', 'uploads');

@@ -1,14 +1,12 @@
-import type { Source } from '../../problems/problem';
-import { hasFile, isReadByName, memberIn, takesFiles } from '../types/codec';
-import type { Codec, CodecMember, ObjectCodec } from '../types/codec';
+import { hasFile, isReadByName, memberIn, takesFiles, type Codec, type Member, type ObjectCodec } from '../types/codec';
 import { decimalInText } from '../types/numbers';
 import { assertType, classNameOf, isParsable, isSchema, isValueType, remedyFor } from '../types/property-type';
-import type { AnyType, Codecs, DtoClass, Infer } from '../types/property-type';
+import type { AnyType, Codecs, DtoClass } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
 import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
 import { parsableCodec, replacedCodec, valueParserFor, type ValueParser } from '../types/value-parser';
 import { instancesOf, isDto, namingErrors, propertiesOf } from './declarations';
-import type { PropertyKind, PropertySpec } from './property';
+import type { PropertySpec } from './property';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {
@@ -29,15 +27,9 @@ export class CodecTable implements Codecs {
    * Returns the codec of a type, ready for use.
    * @throws TypeError that names the class and the property that cannot be bound.
    */
-  complete = <X extends AnyType>(type: X): Codec<Infer<X>> => this.finished(() => this.of(type));
-
-  /** Returns the codec of the dto of a request, which is an object whatever else may read its class. */
-  root = (Dto: DtoClass<unknown>): ReturnType<typeof objectCodec> =>
-    this.finished(() => objectCodec(Dto, this, [], type => this.complete(type)));
-
-  private finished<C>(make: () => C): C {
+  complete(type: AnyType): Codec {
     try {
-      const codec = make();
+      const codec = this.of(type);
       for (let work = this.putOff.shift(); work; work = this.putOff.shift()) work();
       return codec;
     } catch (error) {
@@ -48,9 +40,9 @@ export class CodecTable implements Codecs {
     }
   }
 
-  of<X extends AnyType>(type: X): Codec<Infer<X>> {
+  of(type: AnyType): Codec {
     const known = this.made.get(type);
-    if (known) return known as Codec<Infer<X>>;
+    if (known) return known;
     if (this.underWay.has(type))
       throw new TypeError(
         'this type contains itself and nothing else; put a dto between the two, ' +
@@ -60,7 +52,7 @@ export class CodecTable implements Codecs {
     try {
       const codec = this.make(type);
       this.made.set(type, codec);
-      return codec as Codec<Infer<X>>;
+      return codec;
     } finally {
       this.underWay.delete(type);
     }
@@ -102,50 +94,33 @@ function ownCodec(type: AnyType, codecs: Codecs): Codec | undefined {
   return isParsable(type) ? parsableCodec(type) : undefined;
 }
 
-/** A property of a dto as one endpoint reads it. The name of its claim, header, cookie or permission is in `spec`. */
-export interface Member extends CodecMember {
-  readonly spec: PropertySpec;
-}
-
-/** The sources that could supply a nested object, except JSON. */
-const NOT_JSON: readonly Source[] = ['form', 'route', 'query', 'claim', 'header', 'cookie'];
-
-export function memberOf(property: string, spec: PropertySpec, codecs: Codecs, codec: Codec): Member {
-  const { required, jsonRequired = false, refusesNull = false, bindFrom: bindName = property } = spec;
-  const dontBind = spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? []);
-  const jsonName = spec.jsonPropertyName ?? codecs.jsonName(property);
-  return { property, codec, bindName, jsonName, required, refusesNull, jsonRequired, dontBind, spec };
-}
+/** @param codec of the declared type. */
+export const memberOf = (spec: PropertySpec, codecs: Codecs, codec: Codec): Member => ({
+  ...spec,
+  codec,
+  jsonName: spec.jsonPropertyName ?? codecs.jsonName(spec.property),
+});
 
 /**
  * Makes the codec of a dto class.
  * @param tags properties that the class does not declare, and their declarations.
- * @param rootCodec makes the codecs of the properties of a request's dto, of which not all are JSON, each whole before
- * the next, so that errors name the way to them.
  */
-export function objectCodec(
-  Dto: DtoClass<unknown>,
-  codecs: Codecs,
-  tags: readonly (readonly [string, PropertySpec])[] = [],
-  rootCodec?: (type: AnyType) => Codec,
-): ObjectCodec & { readonly members: readonly Member[] } {
+export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs, tags: readonly PropertySpec[] = []): ObjectCodec {
   const name = classNameOf(Dto) || 'object';
-  const codec = { kind: 'object' as const, name, Dto, ...instancesOf(Dto), members: [], fields: [] };
+  const members: Member[] = [];
   // Postponed until the codec is known, because a property can be of this very class.
   codecs.later(() => {
-    const members = [...tags, ...propertiesOf(Dto)].map(([property, spec]) =>
-      namingErrors(`${classNameOf(Dto)}.${property}`, () =>
-        memberOf(property, spec, codecs, rootCodec ? rootCodec(spec.type) : codecs.of(spec.type)),
-      ),
-    );
-    if (!rootCodec) checkJsonNames(name, members);
-    Object.assign(codec, { members, fields: members.filter(isField) });
+    for (const spec of [...tags, ...propertiesOf(Dto).values()])
+      namingErrors(`${classNameOf(Dto)}.${spec.property}`, () =>
+        members.push(memberOf(spec, codecs, codecs.of(spec.type))),
+      );
+    checkJsonNames(name, members);
   });
-  return codec;
+  return { kind: 'object', name, Dto, ...instancesOf(Dto), members };
 }
 
 /** @throws TypeError if two properties of a class have the same name in JSON. */
-export function checkJsonNames(className: string, members: readonly CodecMember[]): void {
+export function checkJsonNames(className: string, members: readonly Member[]): void {
   const taken = new Map<string, string>();
   for (const { property, jsonName } of members) {
     const other = taken.get(jsonName);
@@ -157,11 +132,8 @@ export function checkJsonNames(className: string, members: readonly CodecMember[
   }
 }
 
-/** Returns true for a property that may be part of a nested object. */
-const isField = ({ spec: { kind } }: CodecMember): boolean => kind === 'field' || kind === 'jsonField';
-
 /** Checks that a type fits the declaration. @throws TypeError */
-export function checkType(kind: PropertyKind, codec: Codec): void {
+export function checkType({ kind, codec }: Member): void {
   if ((kind === 'fromForm' || kind === 'fromQuery') && !isReadByName(codec))
     throw new TypeError(`${kind} takes an object, whose properties are bound by name: a dto class, not ${codec.name}.`);
   if (kind === 'fromBody' && takesFiles(codec))
@@ -185,10 +157,10 @@ function refuseFile(codec: Codec, remedy: string): void {
 
 /** Names the first property that binds only at the root of a request, and says so; undefined if there is none. */
 export function notNestableIn(codec: Codec): string | undefined {
-  const { name, member } = memberIn(codec, one => !isField(one)) ?? {};
+  const { name, member } = memberIn(codec, ({ kind }) => kind !== 'field' && kind !== 'jsonField') ?? {};
   return (
     member &&
-    `${name}: ${member.spec.kind} binds only at the root of a request; ` +
+    `${name}: ${member.kind} binds only at the root of a request; ` +
       'declare the properties of a nested dto with field or a bare type.'
   );
 }

@@ -33,12 +33,11 @@ export interface BodyOptions {
   readonly readUpload: ReadUpload;
 }
 
-const MEDIA_TYPES = {
-  json: 'application/json',
-  multipart: 'multipart/form-data',
-  urlencoded: 'application/x-www-form-urlencoded',
-} as const;
-const KINDS = Object.keys(MEDIA_TYPES) as (keyof typeof MEDIA_TYPES)[];
+const MEDIA_TYPES = [
+  ['json', 'application/json'],
+  ['multipart', 'multipart/form-data'],
+  ['urlencoded', 'application/x-www-form-urlencoded'],
+] as const;
 
 /** A request whose body is to be read. */
 interface Incoming {
@@ -101,7 +100,7 @@ function notAccepted({ use, options, mediaType: { type } }: Incoming): Problem {
   const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
   const types = use.text
     ? ['text/plain']
-    : KINDS.filter(kind => isAccepted(kind, use, options)).map(kind => MEDIA_TYPES[kind]);
+    : MEDIA_TYPES.flatMap(([kind, name]) => (isAccepted(kind, use, options) ? [name] : []));
   if (types.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
   const headers = { Accept: types.join(', ') };
   return new Problem('body-unsupported', `${what} is not accepted here; send ${types.join(' or ')}.`, { headers });
@@ -128,7 +127,7 @@ const isParsed = (received: Received): received is Parsed =>
   received.kind === 'parsed' && typeof received.body !== 'string';
 
 /** Reads the text of a JSON body. @throws a 400 problem */
-export function jsonIn(text: string, { needsExactNumbers }: BodyUse): Body {
+function jsonIn(text: string, { needsExactNumbers }: BodyUse): Body {
   // Nothing but the blanks of JSON (RFC 8259, section 2).
   if (/^[\t\n\r ]*$/.test(text)) return NONE;
   return { kind: 'json', value: parsedJson('The body', text, needsExactNumbers) };

@@ -41,9 +41,8 @@ export type ReadUpload = (
 /** What removes the files that were stored for a request, while it may still be refused. */
 const discards = new WeakMap<IncomingMessage, (() => Promise<unknown>)[]>();
 
-function onRefusal(req: IncomingMessage, discard: () => Promise<unknown>): void {
+const onRefusal = (req: IncomingMessage, discard: () => Promise<unknown>): unknown =>
   discards.set(req, [...(discards.get(req) ?? []), discard]);
-}
 
 /**
  * Discards the stored files of a request that is refused, by this `bindRequest()` or a later one: they have no owner.
@@ -60,6 +59,9 @@ interface OwnMulter extends Required<Pick<FormOptions, 'storage' | 'fileFilter'>
   readonly limits?: FormOptions['limits'] | ((req: IncomingMessage) => FormOptions['limits'] | undefined);
 }
 
+/** Another copy of multer has another class, of the same name. */
+const MEMORY_STORAGE = multer.memoryStorage().constructor.name;
+
 /**
  * @param uploads where files go, or a Multer of the application, which then owns the files of every request that is
  * bound.
@@ -69,7 +71,7 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
   const directory = isMulter(uploads) ? undefined : directoryFor(uploads);
   // One that is made without options stores files in memory.
   const own = (isMulter(uploads) ? uploads : multer()) as unknown as OwnMulter;
-  const ofMemory = isMemoryStorage(own.storage) ? 'memory' : undefined;
+  const ofMemory = own.storage.constructor.name === MEMORY_STORAGE ? 'memory' : undefined;
   // What a Multer of the application stores elsewhere is not held by this process.
   const heldIn = directory === undefined ? ofMemory : 'disk';
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[heldIn ?? 'disk'];
@@ -135,12 +137,6 @@ function stricter(limits: ResolvedLimits, theirs: FormOptions['limits']): FormOp
   const lower = ours.map(([name, value]) => [name, Math.min(value, theirs[name as keyof typeof theirs] ?? Infinity)]);
   return { ...theirs, ...(Object.fromEntries(lower) as FormOptions['limits']) };
 }
-
-const MemoryStorage = multer.memoryStorage().constructor;
-
-/** Returns true for multer's storage in memory. Another copy of multer has another class, of the same name. */
-const isMemoryStorage = (storage: multer.StorageEngine): boolean =>
-  storage instanceof MemoryStorage || storage.constructor.name === 'MemoryStorage';
 
 const isMulter = (uploads: UploadOptions | Multer): uploads is Multer =>
   typeof (uploads as Partial<Multer>).any === 'function';

@@ -50,6 +50,11 @@ export class Location {
     return new Location(this.failures, this.source, this.isJson, this.depth + 1, key, this);
   }
 
+  /** Returns the location of a property of the object here, under the client's name for it. */
+  property({ jsonName, bindName }: { readonly jsonName: string; readonly bindName: string }): Location {
+    return this.below(this.isJson ? jsonName : bindName);
+  }
+
   /** Returns this location as the root of a JSON document: the value is text that holds JSON. */
   asJson(): Location {
     return new Location(this.failures, this.source, true, this.depth, undefined, this);

@@ -2,7 +2,7 @@ import { ignoreRejection } from '../../basics/awaitable';
 import { describe } from '../../options/check';
 import { plainJson } from '../reading/json-text';
 import { INVALID } from '../reading/location';
-import { notNull, type Codec, type ScalarCodec } from './codec';
+import type { Codec, ScalarCodec } from './codec';
 import { classNameOf, type AnyType, type Infer, type Parsable, type ParseResult } from './property-type';
 import { asScalar } from './write-value';
 
@@ -86,8 +86,7 @@ export function replacedCodec(
   parser: ValueParser | undefined,
   converter: JsonConverter | undefined,
 ): ScalarCodec {
-  const type = own && notNull(own);
-  const { text, takesAnyText } = type?.kind === 'scalar' ? type : {};
+  const { text, takesAnyText } = own?.kind === 'scalar' ? own : {};
   return {
     ...{ kind: 'scalar', name, inner: own, takesAnyText },
     text: parser ? given => accepted(parser.parse(given), `The value parser for ${name}`) : text,
