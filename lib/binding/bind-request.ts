@@ -111,11 +111,10 @@ export class RequestBinder<T = unknown> implements Binder<T> {
 
 /** Binds as the built-in binder does: synchronously, if nothing has to be awaited. */
 export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awaitable<unknown> {
-  const { req, res, endpoint } = context;
-  const { plan, options } = endpoint;
+  const { plan, options } = context.endpoint;
   if (!plan)
     throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
-  return after(context.body ?? readBody(req, res, plan.body, options), body => {
+  return after(context.body ?? readBody(context, plan.body, options), body => {
     signal?.throwIfAborted();
     context.body = body;
     const dto = readDto(context, plan);

@@ -3,25 +3,21 @@ import { decimalInText } from '../types/numbers';
 import { assertType, classNameOf, isParsable, isSchema, isValueType, remedyFor } from '../types/property-type';
 import type { AnyType, Codecs, DtoClass } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
-import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
+import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
 import { parsableCodec, replacedCodec, valueParserFor, type ValueParser } from '../types/value-parser';
 import { instancesOf, isDto, namingErrors, propertiesOf } from './declarations';
 import type { PropertySpec } from './property';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {
-  private made = new WeakMap<AnyType, Codec>();
-  private readonly underWay = new Set<AnyType>();
+  /** Undefined for a type whose codec is under way. */
+  private made = new WeakMap<AnyType, Codec | undefined>();
   private readonly putOff: (() => void)[] = [];
-
-  private readonly nameInJson: NamingPolicy;
 
   constructor(
     private readonly serializer: SerializerOptions,
     private readonly valueParsers: readonly ValueParser[] = [],
-  ) {
-    this.nameInJson = namingPolicyOf(serializer);
-  }
+  ) {}
 
   /**
    * Returns the codec of a type, ready for use.
@@ -41,25 +37,22 @@ export class CodecTable implements Codecs {
   }
 
   of(type: AnyType): Codec {
+    assertType(type);
     const known = this.made.get(type);
     if (known) return known;
-    if (this.underWay.has(type))
+    if (this.made.has(type))
       throw new TypeError(
         'this type contains itself and nothing else; put a dto between the two, ' +
           'for example list(lazy(() => Node)) as a property of Node',
       );
-    this.underWay.add(type);
-    try {
-      const codec = this.make(type);
-      this.made.set(type, codec);
-      return codec;
-    } finally {
-      this.underWay.delete(type);
-    }
+    this.made.set(type, undefined);
+    const codec = this.make(type);
+    this.made.set(type, codec);
+    return codec;
   }
 
   jsonName(property: string): string {
-    const name: unknown = namingErrors('propertyNamingPolicy failed', () => this.nameInJson(property));
+    const name: unknown = namingErrors('propertyNamingPolicy failed', () => namingPolicyOf(this.serializer)(property));
     if (typeof name !== 'string')
       throw new TypeError(`propertyNamingPolicy must return text for ${JSON.stringify(property)}, not ${String(name)}`);
     return name;
@@ -87,7 +80,6 @@ export class CodecTable implements Codecs {
 
 /** Makes a type's own codec; undefined for a class that needs a value parser or a converter. */
 function ownCodec(type: AnyType, codecs: Codecs): Codec | undefined {
-  assertType(type);
   if (isSchema(type)) return schemaCodec(type);
   if (isValueType(type)) return type.codec(codecs);
   if (isDto(type)) return objectCodec(type, codecs);
@@ -145,12 +137,11 @@ export function checkType({ kind, codec }: Member): void {
 }
 
 /** @throws TypeError for a type that contains a file: multer's object has its path on the server, or its bytes. */
-export function checkIsWritable(codec: Codec): void {
+export const checkIsWritable = (codec: Codec): Codec =>
   refuseFile(codec, 'which a response cannot; declare what the response says about it, for example its size.');
-}
 
-function refuseFile(codec: Codec, remedy: string): void {
-  if (!hasFile(codec)) return;
+function refuseFile(codec: Codec, remedy: string): Codec {
+  if (!hasFile(codec)) return codec;
   const { name } = memberIn(codec, member => takesFiles(member.codec)) ?? {};
   throw new TypeError(`it contains a file${name === undefined ? '' : ` (${name})`}, ${remedy}`);
 }

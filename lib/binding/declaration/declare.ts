@@ -24,6 +24,8 @@ export interface Property<V> {
   <C extends object, K extends keyof C>(prototype: C, name: K & Fits<V, C[K]>): void;
 }
 
+type DeclaredAs = Property<unknown>['declaredAs'];
+
 /** The type of a property's value, with `undefined` if it is not required and has no default. */
 type Bound<T, O> = O extends { default: infer D } ? (undefined extends D ? T | undefined : T) : IfRequired<T, O>;
 
@@ -139,11 +141,7 @@ const isStandard = (context: unknown): context is ClassFieldDecoratorContext =>
   typeof context === 'object' && context !== null;
 
 /** Declares the property of a field with a standard decorator. */
-function decorateField(
-  kind: PropertyKind,
-  declaredAs: Property<unknown>['declaredAs'],
-  context: ClassFieldDecoratorContext,
-): unknown {
+function decorateField(kind: PropertyKind, declaredAs: DeclaredAs, context: ClassFieldDecoratorContext): unknown {
   const { name, metadata } = context;
   if ((context.kind as string) !== 'field' || typeof name !== 'string' || context.static || context.private)
     throw notBindable(kind, name);
@@ -164,7 +162,7 @@ function decorateField(
 /** Declares the property of a field with a legacy decorator, which gets the prototype and the name. */
 function decoratePrototype(
   kind: PropertyKind,
-  declaredAs: Property<unknown>['declaredAs'],
+  declaredAs: DeclaredAs,
   target: unknown,
   name: unknown,
   descriptor: PropertyDescriptor = {},

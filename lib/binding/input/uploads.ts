@@ -76,12 +76,12 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
   const heldIn = directory === undefined ? ofMemory : 'disk';
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[heldIn ?? 'disk'];
   return async (chunksOf, req, res, parts) => {
-    const storage = directory === undefined ? own.storage : storageIn(directory, req, res);
     const holding = Holding.until(req, res);
     const take = (bytes: number): void => {
       if (heldIn) holding.take(bytes, heldIn);
     };
     try {
+      const storage = directory === undefined ? own.storage : await storageIn(directory, req, res);
       const form = await readForm(chunksOf(formBytes), req, {
         ...{ storage, parts, take, fieldsBytes: limits.bodyBytes, fileFilter: own.fileFilter },
         limits: stricter(limits, (typeof own.limits === 'function' ? own.limits(req) : own.limits) ?? {}),
@@ -145,23 +145,16 @@ const isMulter = (uploads: UploadOptions | Multer): uploads is Multer =>
  * Makes the storage of one form: a folder that only the user of this process can open. It is removed when the request
  * is refused, and when its exchange has ended.
  */
-function storageIn(parent: string, req: IncomingMessage, res: ServerResponse): multer.StorageEngine {
-  let folder: Promise<string> | undefined;
-  const remove = async (): Promise<void> => {
-    const made = await folder?.catch(() => undefined);
-    if (made !== undefined) await removeTemporary(made);
-  };
+async function storageIn(parent: string, req: IncomingMessage, res: ServerResponse): Promise<multer.StorageEngine> {
+  const folder = await makeTemporaryFolder(parent);
+  const remove = (): Promise<void> => removeTemporary(folder);
   onRefusal(req, remove);
   onExchangeEnd(req, res, () => void remove());
   return multer.diskStorage({
     destination(_req, _file, done) {
       // An earlier middleware (a timeout) may have answered while parts before this file were read.
       if (isExchangeOver(req, res)) throw new ClientGone();
-      folder ??= makeTemporaryFolder(parent);
-      folder.then(
-        path => done(null, path),
-        (error: unknown) => done(error as Error, ''),
-      );
+      done(null, folder);
     },
   });
 }

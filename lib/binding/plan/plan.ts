@@ -258,18 +258,13 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
  * no such property there.
  * @param where Default: the source in which this client would send it; the last one if it could use none.
  */
-export function lookupOf(
-  property: string,
-  { sourcesOf, body }: Plan,
-  req: IncomingMessage,
-  where?: ProblemLocation,
-): SourceProperty | undefined {
-  const sources: SourcesOfProperty = sourcesOf.get(property) ?? new Map();
+export function lookupOf(property: string, plan: Plan, req: IncomingMessage, where?: ProblemLocation) {
+  const sources: SourcesOfProperty = plan.sourcesOf.get(property) ?? new Map();
   if (where) return sources.get(where);
   const last = [...sources.values()].at(-1);
   // The last source of a claim, header or cookie is its own; the others are its fallback.
   if (OUTSIDE.includes(last?.source)) return last;
-  return sources.get(isInPath(sources, req) ? 'route' : preferredSource(body, req)) ?? last;
+  return sources.get(isInPath(sources, req) ? 'route' : preferredSource(plan.body, req)) ?? last;
 }
 
 function isInPath(sources: SourcesOfProperty, req: IncomingMessage): boolean {

@@ -77,12 +77,11 @@ export class Location {
   /** Returns true, and reports a failure, if an object or array here is too deep or has too many items. */
   isTooLarge(items = 0): boolean {
     const { depth, items: limit } = this.failures.limits;
-    if (this.depth > depth) return this.failTooDeep() === INVALID;
-    if (items <= limit) return false;
-    return (
-      this.fail('too-many-items', `There are ${items} items; ${limit} are allowed.`, { count: items, limit }) ===
-      INVALID
-    );
+    if (this.depth > depth) this.failTooDeep();
+    else if (items > limit)
+      this.fail('too-many-items', `There are ${items} items; ${limit} are allowed.`, { count: items, limit });
+    else return false;
+    return true;
   }
 
   failTooDeep(): Invalid {

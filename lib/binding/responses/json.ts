@@ -28,14 +28,10 @@ export type CodecOfInstance = (value: unknown) => Codec | undefined;
  * @throws TypeError that names the class and the property that cannot be written.
  */
 export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): ResponseCodecs {
+  const writable = (type: AnyType): Codec => checkIsWritable(codecs.complete(type));
+  const entries = Object.entries(responses);
   return new Map(
-    Object.entries(responses).map(([status, type]) =>
-      namingErrors(`responses[${status}]`, () => {
-        const codec = codecs.complete(type);
-        checkIsWritable(codec);
-        return [Number(status), codec];
-      }),
-    ),
+    entries.map(([status, type]) => [Number(status), namingErrors(`responses[${status}]`, () => writable(type))]),
   );
 }
 

@@ -12,6 +12,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  */
 export type Codec = ScalarCodec | ListCodec | RecordCodec | ObjectCodec | UnionCodec | FileCodec | SchemaCodec;
 
+/** A type whose values have parts under names. */
+export type CodecOfParts = ObjectCodec | UnionCodec | RecordCodec;
+
 /** What each type has. */
 interface Named {
   /** As it appears in messages: "int". */

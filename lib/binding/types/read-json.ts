@@ -3,7 +3,7 @@ import type { Failures } from '../reading/failures';
 import { isJsonObject, type JsonObject } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { membersOf, takesFiles } from './codec';
-import type { ClassCheck, Codec, ListCodec, Member, ObjectCodec, RecordCodec, ScalarCodec, UnionCodec } from './codec';
+import type { ClassCheck, Codec, CodecOfParts, ListCodec, Member, ObjectCodec, ScalarCodec } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
 
@@ -30,7 +30,7 @@ export function readJson(codec: Codec, value: unknown, at: Location): unknown {
     }
     case 'list':
       if (!Array.isArray(value)) return at.failValue(value, codec.name, undefined, 'a JSON array');
-      return listOf(codec, value as unknown[], at, readItem);
+      return listOf(codec, value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index)));
     case 'object':
     case 'union':
     case 'record':
@@ -42,22 +42,19 @@ export function readJson(codec: Codec, value: unknown, at: Location): unknown {
   }
 }
 
-const readItem = (codec: Codec, value: unknown, at: Location, index: number): unknown =>
-  readJson(codec, value, at.below(index));
-
 export const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');
 
 /** Reads all items, even after a failure, so that every failure is reported. */
 export function listOf<V>(
   codec: ListCodec,
-  values: readonly V[],
+  sent: readonly V[],
   at: Location,
-  read: (codec: Codec, value: V, at: Location, index: number) => unknown,
-): unknown {
-  if (at.isTooLarge(values.length)) return INVALID;
+  read: (one: V, index: number) => unknown,
+) {
+  if (at.isTooLarge(sent.length)) return INVALID;
   const items: unknown[] = [];
-  for (const value of values) {
-    const item = read(codec.item, value, at, items.length);
+  for (const one of sent) {
+    const item = read(one, items.length);
     if (isPromise(item)) setLater(items, items.length, item, at.failures);
     items.push(item === INVALID ? undefined : item);
   }
@@ -65,23 +62,18 @@ export function listOf<V>(
 }
 
 /** How the parts of an object are found: in JSON, or among names. */
-export interface PartsReader<S> {
+export interface PartsReader {
   /** Returns undefined if nothing was sent for the field. */
-  field(field: Member, sent: S, at: Location): unknown;
+  field(field: Member, sent: object, at: Location): unknown;
   /** Returns what was sent for a record, by its names. */
-  entries(sent: S): readonly (readonly [name: string, sent: unknown])[];
+  entries(sent: object): readonly (readonly [name: string, sent: unknown])[];
   item(codec: Codec, sent: unknown, at: Location): unknown;
 }
 
-const inJson: PartsReader<JsonObject> = { field: readField, entries: Object.entries, item: readJson };
+const inJson: PartsReader = { field: readField, entries: Object.entries, item: readJson };
 
 /** Reads an object, of which each part that was sent is read. */
-export function readParts<S extends object>(
-  codec: ObjectCodec | UnionCodec | RecordCodec,
-  sent: S,
-  at: Location,
-  parts: PartsReader<S>,
-): unknown {
+export function readParts(codec: CodecOfParts, sent: object, at: Location, parts: PartsReader): unknown {
   if (codec.kind === 'union') {
     const branch = codec.branches.get(parts.field(codec.tag, sent, at) ?? failNoTag(codec.tag, at));
     return branch ? readParts(branch, sent, at, parts) : INVALID;

@@ -1,8 +1,8 @@
 import { jsonInText, jsonLike } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type Sent } from '../reading/name-tree';
-import { isReadByName, membersOf } from './codec';
-import type { Codec, FileCodec, ListCodec, ObjectCodec, RecordCodec, ScalarCodec, UnionCodec } from './codec';
+import { isReadByName, membersOf, type Codec, type CodecOfParts, type FileCodec } from './codec';
+import type { ListCodec, ScalarCodec } from './codec';
 import { failNoFile, listOf, readJson, readOptionalJson, readParts } from './read-json';
 import type { Expected, PartsReader } from './read-json';
 import { keepsRules } from './rules';
@@ -56,12 +56,12 @@ function asItems(codec: Codec, value: unknown): unknown {
   return codec.kind === 'list' && value !== null && !Array.isArray(value) ? [value] : value;
 }
 
-const inNames: PartsReader<NameTree> = {
-  field(field, tree, at) {
+const inNames: PartsReader = {
+  field(field, tree: NameTree, at) {
     const below = tree.at(field.bindName);
     return below && readNames(field, below, at.below(field.bindName));
   },
-  entries: tree => tree.below(true).map(one => [one.key, one] as const),
+  entries: (tree: NameTree) => tree.below(true).map(one => [one.key, one] as const),
   item: (codec, tree, at) => readItem(codec, tree as NameTree, at),
 };
 
@@ -86,7 +86,7 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
   }
   // Without an index in the name that was sent, the failure of a single item is reported under that.
   const isOne = items.length === 1 && items[0]?.[1].key === '';
-  return listOf(codec, items, at, (_item, [index, one]) => readItem(item, one, isOne ? at : at.below(index)));
+  return listOf(codec, items, at, ([index, one]) => readItem(item, one, isOne ? at : at.below(index)));
 }
 
 /** Returns true if names below a list do not say which item they belong to. Undeclared ones do not count. */
@@ -126,11 +126,7 @@ function fileOf(sent: readonly Sent[], at: Location, codec: FileCodec): unknown 
 }
 
 /** Reads one text, or several that are joined. The text of an object is its JSON. */
-function readTexts(
-  codec: ScalarCodec | ObjectCodec | UnionCodec | RecordCodec,
-  sent: readonly Sent[],
-  at: Location,
-): unknown {
+function readTexts(codec: ScalarCodec | CodecOfParts, sent: readonly Sent[], at: Location): unknown {
   if (sent.some(isFile)) return at.fail('file-unexpected', 'Send text here, not a file.');
   const isScalar = codec.kind === 'scalar';
   if (sent.length > 1 && !(isScalar && codec.isJoined))
