@@ -23,7 +23,7 @@ const linesOf = (file: string): number =>
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_945, 41, ['idempotency']],
   body: [785, 9, ['body']],
-  binding: [3_805, 35, ['binding']],
+  binding: [3_800, 34, ['binding']],
   openapi: [978, 11, ['openapi']],
   client: [430, 6, ['client', 'client.ts']],
   cli: [320, 5, ['cli']],

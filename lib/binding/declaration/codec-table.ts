@@ -3,8 +3,8 @@ import { decimalInText } from '../types/numbers';
 import { assertType, classNameOf, isParsable, isSchema, isValueType, remedyFor } from '../types/property-type';
 import type { AnyType, Codecs, DtoClass } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
-import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
-import { parsableCodec, replacedCodec, valueParserFor, type ValueParser } from '../types/value-parser';
+import { namingPolicyOf, parsableCodec, replacedCodec, valueParserFor } from '../types/serializer';
+import type { SerializerOptions, ValueParser } from '../types/serializer';
 import { instancesOf, isDto, namingErrors, propertiesOf } from './declarations';
 import type { PropertySpec } from './property';
 

@@ -7,8 +7,7 @@ import { Failures, validationProblem, type BindingFailure } from '../reading/fai
 import { Location } from '../reading/location';
 import { failBelow, partsOfPath } from '../types/read-json';
 import type { AnyType } from '../types/property-type';
-import type { ResponseTypes, SerializerOptions } from '../types/serializer-options';
-import type { ValueParser } from '../types/value-parser';
+import type { ResponseTypes, SerializerOptions, ValueParser } from '../types/serializer';
 import type { Body, BodyOptions } from './body';
 
 /** How one endpoint reads requests and writes responses: its options, with all defaults filled in. */

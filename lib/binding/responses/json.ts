@@ -10,8 +10,8 @@ import { INVALID, Location } from '../reading/location';
 import { needsExactNumbers, withParts, type Codec, type Member } from '../types/codec';
 import type { AnyType, Infer } from '../types/property-type';
 import { readJson } from '../types/read-json';
-import { mergeOptions, responsesRule, serializerRules } from '../types/serializer-options';
-import type { GeneratedContexts, ResponseTypes, SerializerOptions, SerializerTypes } from '../types/serializer-options';
+import { mergeOptions, responsesRule, serializerRules } from '../types/serializer';
+import type { GeneratedContexts, ResponseTypes, SerializerOptions, SerializerTypes } from '../types/serializer';
 import { exactText, written } from '../types/write-value';
 
 /** The codecs of an endpoint's responses, by status. */
