@@ -23,48 +23,24 @@ async function read(reading: (req: Request) => unknown, sent: Sent = {}, framewo
 }
 
 const NO_INT = 'is not a whole number from -2147483648 to 2147483647.';
-const missing = (what: string): string => `This ${what} is missing from the request.`;
+
+const header = (v: string): Sent => ({ headers: { 'X-Page': v } });
+const cookie = (v: string): Sent => ({ headers: { Cookie: `page=${v}; Page=3` } });
 
 describe.each(expressVersions)('%s', (_version, framework) => {
-  // A value, one that cannot be read and its failure, and the failure of one that is missing.
-  it.each<[string, typeof headerValue, name: string, source: string, (v: string) => Sent, wrong: string, none: string]>(
-    [
-      [
-        'routeValue',
-        routeValue,
-        'ID',
-        'route',
-        v => ({ path: `/orders/${v}` }),
-        '"x" ',
-        'This route parameter is required.',
-      ],
-      [
-        'queryValue',
-        queryValue,
-        'Page',
-        'query',
-        v => ({ path: `/?page=${v}` }),
-        '"x" ',
-        'This query parameter is required.',
-      ],
-      ['headerValue', headerValue, 'x-PAGE', 'header', v => ({ headers: { 'X-Page': v } }), '"x" ', missing('header')],
-      [
-        'cookieValue',
-        cookieValue,
-        'page',
-        'cookie',
-        v => ({ headers: { Cookie: `page=${v}; Page=3` } }),
-        '',
-        missing('cookie'),
-      ],
-    ],
-  )(
-    '%s reads a value, and answers one that it cannot read, or that is missing, with 400, unless it is not required',
+  // How a value is sent, under which name it is asked for, and the failure of one that is missing.
+  it.each<[string, typeof headerValue, (v: string) => Sent, name: string, none: string]>([
+    ['route', routeValue, v => ({ path: `/orders/${v}` }), 'ID', 'This route parameter is required.'],
+    ['query', queryValue, v => ({ path: `/?page=${v}` }), 'Page', 'This query parameter is required.'],
+    ['header', headerValue, header, 'x-PAGE', 'This header is missing from the request.'],
+    ['cookie', cookieValue, cookie, 'page', 'This cookie is missing from the request.'],
+  ])(
+    'a value of the %s is read; one that cannot be, or is missing, is answered with 400 unless it is not required',
     async (...row) => {
-      const [, reader, name, source, sent, quoted, none] = row;
+      const [source, reader, sent, name, none] = row;
       expect(await read(req => reader(req, name, int), sent('2'), framework)).toEqual({ status: 200, body: 2 });
       for (const [refused, detail] of [
-        [sent('x'), `The value ${quoted}${NO_INT}`],
+        [sent('x'), `The value ${source === 'cookie' ? '' : '"x" '}${NO_INT}`],
         [{}, none],
       ] as const) {
         const body = { type: 'urn:bindonce:validation-failed', errors: [{ name, in: source, detail }] };
@@ -76,13 +52,9 @@ describe.each(expressVersions)('%s', (_version, framework) => {
   );
 });
 
+const several: Sent = { headers: { 'X-Page': ['a', 'b'] } };
 it.each<[string, (req: Request) => unknown, Sent, unknown]>([
-  [
-    'a header of several lines',
-    req => headerValue(req, 'X-Tag', list(string)),
-    { headers: { 'X-Tag': ['a', 'b'] } },
-    ['a', 'b'],
-  ],
+  ['a header of several lines', req => headerValue(req, 'X-Page', list(string)), several, ['a', 'b']],
   ['a header of an optional type', req => headerValue(req, 'X-Page', optional(int)), {}, null],
   ['null that a schema makes', req => headerValue(req, 'X-Page', dash), { headers: { 'X-Page': '-' } }, null],
   ['by the parsers of configure()', req => dozens.queryValue(req, 'n', int), { path: '/?n=2' }, 24],
@@ -97,22 +69,16 @@ it('a cookie under a name that every object has is missing', async () => {
   expect(await read(reading, { headers: { Cookie: 'a=b' } })).toMatchObject({ status: 400, body: { errors } });
 });
 
-it('a type that cannot be read is answered with 400, or is undefined, and the application is told once why', async () => {
+it('a type that cannot be read is answered with 400, or is undefined', async () => {
   class Money {
     cents = 0;
   }
-  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   const sent = { headers: { 'X-Price': '12.50' } };
   const errors = [{ detail: 'The value "12.50" is not a value of a type that can be read.' }];
   const refused = await read(req => headerValue(req, 'X-Price', Money), sent);
   expect(refused).toMatchObject({ status: 400, body: { errors } });
   const loose = await read(req => headerValue(req, 'X-Price', list(Money), { required: false }), sent);
   expect(loose).toEqual({ status: 200, body: null });
-  const why =
-    'bindonce: headerValue(req, "X-Price") has a type that cannot be read, so it is refused with 400, or undefined ' +
-    'with required: false. Money has no declared properties and no static tryParse; declare them with dto({...})';
-  expect(warn.mock.calls).toEqual([[expect.stringContaining(why), { code: 'BINDONCE_UNREADABLE_TYPE' }]]);
-  warn.mockRestore();
 });
 
 it.each<[string, (req: Request) => unknown]>([

@@ -1,16 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import express, { type RequestHandler } from 'express';
-import {
-  bindRequest,
-  dto,
-  fromHeader,
-  idempotency,
-  int,
-  optional,
-  routeParam,
-  string,
-  type OpenApiOptions,
-} from '../../lib';
+import { bindRequest, dto, fromHeader, idempotency, int, optional, routeParam, string } from '../../lib';
+import type { OpenApiOptions } from '../../lib';
 import { ask } from '../support/ask';
 import { documentOf, placesIn, type Operation } from '../support/described';
 import { expressVersions } from '../support/express-versions';

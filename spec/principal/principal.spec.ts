@@ -10,6 +10,9 @@ const permissionsBy = (answer: () => unknown) => ({
 });
 /** Jest fails a test during which its rejection is left unhandled. */
 const rejecting = (): Promise<never> => Promise.reject(new Error('no directory'));
+const throwing = (): never => {
+  throw new Error('no keys');
+};
 const optionally = { required: false } as const;
 const token = (payload: object | undefined): object => ({ payload, header: {}, token: 't' });
 const clerk = { sub: 'u1', isAuthenticated: true, permissions: ['refund'] };
@@ -74,16 +77,7 @@ describe('who calls, where a caller is required: what authentication has left on
       ],
     ),
     ['a promise', { auth: Promise.resolve(clerk) }, noAuth],
-    [
-      'a function that throws',
-      {
-        auth: () => {
-          throw new Error('no keys');
-        },
-        user: { sub: 'u4' },
-      },
-      'no keys',
-    ],
+    ['a function that throws', { auth: throwing, user: { sub: 'u4' } }, 'no keys'],
   ])('%s', async (_what, left, expected) => {
     const came = await outcomeOf(left, closed);
     expect(typeof came === 'object' ? (came as Who).sub : came).toEqual(expected);

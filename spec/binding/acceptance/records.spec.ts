@@ -1,6 +1,5 @@
 import express from 'express';
-import { bindRequest, dto, fromForm, fromHeader, fromQuery, int, list, nullable, optional, record } from '../../../lib';
-import { string } from '../../../lib';
+import { bindRequest, dto, fromHeader, fromQuery, int, list, nullable, optional, record, string } from '../../../lib';
 import type { AnyType } from '../../../lib';
 import { ask, type Sent } from '../../support/ask';
 import { documentOf } from '../../support/described';
@@ -78,12 +77,10 @@ it('__proto__ is a name like any other, read and written', async () => {
   expect(text).toBe('{"stock":{"__proto__":1,"constructor":0}}');
 });
 
-it('the API description says that all names are taken, and outside of JSON how many', () => {
-  const app = express();
-  app.post('/', bindRequest(dto({ stock: record(int) })), () => undefined);
+it('the API description says that all names are taken', () => {
+  const app = express().post('/', bindRequest(dto({ stock: record(int) })), () => undefined);
   app.get('/', bindRequest(dto({ query: fromQuery(record(string)) })), () => undefined);
-  app.put('/', bindRequest(dto({ form: fromForm(record(int)) }), { allowFormData: true }), () => undefined);
-  expect(JSON.stringify(documentOf(app))).toContain(
-    '{"type":"object","additionalProperties":{"type":"integer","format":"int32"},"maxProperties":10000}',
-  );
+  const described = JSON.stringify(documentOf(app));
+  for (const values of ['{"type":"integer","format":"int32"}', '{"type":"string"}'])
+    expect(described).toContain(`{"type":"object","additionalProperties":${values}`);
 });

@@ -25,6 +25,7 @@ const FILES = [['title', 't'], photo('first'), photo('second')] as const;
 const part = (name: string, value: string, more = '') =>
   `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
 const rawPhoto = (value: string) => part('photos', value, '; filename="a.png"');
+const NAMELESS = '--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n';
 const raw = (body: string): Sent => ({ body, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } });
 
 const [stored, own] = [new TemporaryDirectory(), new TemporaryDirectory()];
@@ -98,7 +99,8 @@ describe('files on disk are gone when a client is refused', () => {
     ['a broken part after a file', raw(`${rawPhoto('first')}--x\r\nfoo\r\n\r\n--x--\r\n`), {}, 400],
     [
       'a part without a name',
-      raw(`${rawPhoto('1')}--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n`),
+      raw(`${rawPhoto('1')}${NAMELESS}--x--
+`),
       {},
       400,
     ],
@@ -211,23 +213,14 @@ describe("a Multer of the application's own", () => {
       }),
     );
 
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+  const unwanted = Object.assign(new Error('only images'), { status: 422, expose: true });
+  const refusing = multipartOf(multer({ fileFilter: (_req, _file, done) => done(unwanted) }));
+
   it.each<[string, BindingOptions, text: string]>([
-    [
-      'its filter',
-      multipartOf(
-        multer({
-          fileFilter: (_req, _file, done) =>
-            done(Object.assign(new Error('only images'), { status: 422, expose: true })),
-        }),
-      ),
-      'only images',
-    ],
+    ['its filter', refusing, 'only images'],
     ['its storage, with an Error', storing(new Error('the bucket is gone')), 'the bucket is gone'],
-    [
-      'its storage, with an error of the system',
-      storing(Object.assign(new Error('no space'), { code: 'ENOSPC' })),
-      'no space',
-    ],
+    ['its storage, with an error of the system', storing(full), 'no space'],
     ['its storage, with a text', storing('the bucket is gone'), 'the bucket is gone'],
   ])(
     "an error of %s is the application's, and nothing half-bound reaches the handler",

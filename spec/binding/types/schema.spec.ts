@@ -24,7 +24,8 @@ interface From extends Sent {
 }
 const line = { sku: 'tea', quantity: 2 };
 const wrong = { sku: 'tea', quantity: 'x' };
-const asked = '/?sku=tea&quantity=';
+const TEA = 'sku=tea&quantity=';
+const bound = { l: line };
 
 describe.each(libraries)('a schema of %s', (_library, n, of) => {
   const tried = ({ user, ...sent }: From, Dto: AnyType) =>
@@ -36,34 +37,13 @@ describe.each(libraries)('a schema of %s', (_library, n, of) => {
     ['a query', dto({ n: queryParam(n) }), { path: '/?N=2' }, { n: 2 }, { path: '/?n=x' }, 'query n'],
     ['a header', dto({ n: fromHeader(n) }), { headers: { n: '2' } }, { n: 2 }, { headers: { n: 'x' } }, 'header n'],
     ['a claim', dto({ n: fromClaim(n) }), { user: { n: 2 } }, { n: 2 }, { user: { n: 2.5 } }, 'claim n'],
-    ['a claim', dto({ l: fromClaim(of) }), { user: { l: line } }, { l: line }, { user: { l: wrong } }, 'claim l'],
+    ['a claim', dto({ l: fromClaim(of) }), { user: bound }, bound, { user: { l: wrong } }, 'claim l'],
     ['a list', dto({ n: list(n) }), { path: '/?n=1,2' }, { n: [1, 2] }, { path: '/?n=1&n=x' }, 'query n[1]'],
     ['optional', dto({ n: optional(n) }), { json: {} }, {}, { json: { n: 'x' } }, 'json n /n'],
     ['nullable', dto({ n: nullable(n) }), { json: { n: null } }, { n: null }, { json: { n: 'x' } }, 'json n /n'],
-    [
-      'fromBody',
-      dto({ l: fromBody(of) }),
-      { json: line },
-      { l: line },
-      { json: { quantity: 1, sku: 1 } },
-      'json sku /sku',
-    ],
-    [
-      'fromQuery',
-      dto({ l: fromQuery(of) }),
-      { path: `${asked}2` },
-      { l: line },
-      { path: `${asked}x` },
-      'query quantity',
-    ],
-    [
-      'fromForm',
-      dto({ l: fromForm(of) }),
-      { form: asked.slice(2) + 2 },
-      { l: line },
-      { form: `${asked.slice(2)}x` },
-      'form quantity',
-    ],
+    ['fromBody', dto({ l: fromBody(of) }), { json: line }, bound, { json: { quantity: 1, sku: 1 } }, 'json sku /sku'],
+    ['fromQuery', dto({ l: fromQuery(of) }), { path: `/?${TEA}2` }, bound, { path: `/?${TEA}x` }, 'query quantity'],
+    ['fromForm', dto({ l: fromForm(of) }), { form: `${TEA}2` }, bound, { form: `${TEA}x` }, 'form quantity'],
     ['the whole dto', of, { json: line, path: '/?quantity=9' }, line, { json: wrong }, 'json quantity /quantity'],
     ['a list', list(of), { json: [line] }, [line], { json: [line, wrong] }, 'json [1].quantity /1/quantity'],
   ])('stands in %s', async (_where, Dto, sent, value, refused, at) => {
@@ -74,14 +54,11 @@ describe.each(libraries)('a schema of %s', (_library, n, of) => {
 });
 
 describe('what is missing', () => {
+  const maybe = [z.string().optional(), v.optional(v.string()), type('string | undefined')];
   const orD = (value: unknown): unknown => value ?? 'd';
 
   it.each<[string, readonly AnyType[], unknown]>([
-    [
-      'may be, where the schema says so',
-      [z.string().optional(), v.optional(v.string()), type('string | undefined')],
-      undefined,
-    ],
+    ['may be, where the schema says so', maybe, undefined],
     ['is the default of the schema', [z.string().default('d'), v.optional(v.string(), 'd')], 'd'],
     ['is what the schema makes of it', [z.preprocess(orD, z.string()), v.pipe(v.unknown(), v.transform(orD))], 'd'],
   ])('%s', async (_what, schemas, value) => {
