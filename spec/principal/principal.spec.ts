@@ -57,6 +57,8 @@ describe('who calls, where a caller is required: what authentication has left on
     ['isAuthenticated: false', { user: { isAuthenticated: false, role: 'guest' } }, nobody],
     ['isAuthenticated: false beside an id', { auth: { sub: 'a', isAuthenticated: false } }, nobody],
     ['claims without an id', { user: { role: 'admin' } }, undefined],
+    ['claims without an id in req.auth', { auth: { role: 'admin' } }, undefined],
+    ['a function that returns claims without an id', { auth: () => ({ role: 'admin' }) }, nobody],
     ['an id that a class has', { user: new Account() }, 'u7'],
     ['an id beside another that is null', { user: { id: null, sub: 'ann' } }, 'ann'],
     // As Clerk leaves it.

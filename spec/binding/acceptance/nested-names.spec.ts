@@ -163,6 +163,8 @@ describe('names below a property that does not take the whole source', () => {
     [list(int), 'v=[1,2', [expect.stringContaining('v')]],
     [list(guid), 'v=[x', [expect.stringContaining('v')]],
     [list(Point), 'v=[x] y', [`v: ${noJson('[x] y')}`]],
+    [list(record(int)), 'v=x,y', [`v: ${noJson('x,y')}`]],
+    [list(Either), 'v=x,y', [`v: ${noJson('x,y')}`]],
     [optional(nullable(Point)), 'v=null', null],
     [list(nullable(Point)), 'v={"x":1}&v= null\n', [{ x: 1 }, null]],
   ])('%#: %s', async (type, text, expected) => {

@@ -18,6 +18,7 @@ describe('a rule, on both sides of its limit', () => {
   it.each<[string, AnyType, unknown, unknown]>([
     ['The value 0 must be at least 1.', int.with({ minimum: 1 }), 1, 0],
     ['The value 10 must be at most 9.', int.with({ maximum: 9 }), 9, 10],
+    ['The value 0 must be at least 1.', long.with({ minimum: 1 }), '1', '0'],
     ['The value 0 must be above 0.', double.with({ exclusiveMinimum: 0 }), 0.1, 0],
     ['The value 1 must be below 1.', double.with({ exclusiveMaximum: 1 }), 0.9, 1],
     ['The value 0.35 must be a multiple of 0.1.', double.with({ multipleOf: 0.1 }), 0.3, 0.35],

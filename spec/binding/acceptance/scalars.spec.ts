@@ -105,7 +105,7 @@ const texts: readonly (readonly [AnyType, string, readonly (readonly [string, un
       ['PT1H30M', 5_400_000],
       ['P1D', 86_400_000],
       ['P1DT0.25S', 86_400_250],
-      ['-PT1S', -1_000],
+      [' -PT1S ', -1_000],
       ['pt2m', 120_000],
     ],
     '90|1.5|24:00|00:60|00:00:60|P|PT|P1Y|P1M|1h|00:00:00.|',
