@@ -182,3 +182,9 @@ it('openapi() describes each form of a path with an optional part', () => {
     ['/reports/{year}', ['path year']],
   ]);
 });
+
+it('openapi() asks for the path of a router that Express 5.0 to 5.2 do not keep', () => {
+  const app = express().use('/orders', express.Router().post('/', bindRequest(dto({ q: optional(int) }))));
+  for (const layer of app.router.stack) delete (layer as { rawPath?: unknown }).rawPath;
+  expect(() => documentOf(app)).toThrow('Name it in `mounts`');
+});
