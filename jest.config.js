@@ -37,7 +37,7 @@ const long = [
   'spec/package/declarations.spec.ts',
   'spec/package/exports.spec.ts',
   'spec/binding/acceptance/hostile.spec.ts',
-  'spec/binding/random',
+  'spec/binding/random/malformed.spec.ts',
   'spec/body/kept-bytes-limited.spec.ts',
   'spec/processes/demo-app.spec.ts',
   'spec/processes/demo-document.spec.ts',

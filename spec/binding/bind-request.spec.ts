@@ -1,66 +1,23 @@
 import express, { type Request, type Response } from 'express';
 import { connect } from 'node:net';
-import {
-  bindRequest,
-  bool,
-  decimal,
-  dto,
-  field,
-  fromClaim,
-  fromHeader,
-  guid,
-  hasPermission,
-  int,
-  list,
-  queryParam,
-  routeParam,
-  string,
-} from '../../lib';
+import { bindRequest, dto, int, queryParam, routeParam, string } from '../../lib';
 import { serve } from '../support/serve';
 import { ask } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 
-class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
-class PlaceOrder extends dto({
-  customerId: routeParam(guid),
-  tenant: fromHeader(string, { name: 'X-Tenant' }),
-  items: field(list(OrderLine)),
-  rush: queryParam(bool, { default: false }),
-  userId: fromClaim(string, { name: 'sub' }),
-  mayDiscount: hasPermission('orders:discount', { required: false }),
-}) {}
+class Paged extends dto({ page: queryParam(int, { default: 1 }) }) {}
+class Order extends dto({ customerId: routeParam(int), sku: string }) {}
 
-const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
-const json =
-  '{"items":[{"sku":"tea","quantity":2,"unitPrice":4.50},{"sku":"pot","quantity":1,"unitPrice":0.1000000000000000055}]}';
-const headers = { 'Content-Type': 'application/json', 'X-Tenant': 'acme' };
-const user = { sub: 'u1', scope: 'orders:discount' };
-
-describe.each(expressVersions)('%s', (_name, framework) => {
-  it('a dto for the whole application, and one for the route', async () => {
-    class Paged extends dto({ page: queryParam(int, { default: 1 }) }) {}
-    const app = framework();
-    const seen: unknown[] = [];
-    const see = (req: Request, _res: Response, next: () => void): void => {
-      seen.push(req.dto);
-      next();
-    };
-    app.use(bindRequest(Paged), see);
-    app.post(
-      '/:customerId',
-      (req, _res, next) => {
-        Object.assign(req, { user });
-        next();
-      },
-      bindRequest(PlaceOrder),
-      see,
-      (_req, res) => {
-        res.end();
-      },
-    );
-    await ask(app, { path: `/${ID}?page=2`, headers, json });
-    expect(seen).toMatchObject([{ page: 2 }, { customerId: ID }]);
-  });
+it.each(expressVersions)('a dto for the whole application, and one for the route: %s', async (_name, framework) => {
+  const seen: unknown[] = [];
+  const see = (req: Request, _res: Response, next: () => void): void => {
+    seen.push(req.dto);
+    next();
+  };
+  const app = framework().use(bindRequest(Paged), see);
+  app.post('/:customerId', bindRequest(Order), see, (_req, res) => void res.end());
+  await ask(app, { path: '/7?page=2', json: { sku: 'tea' } });
+  expect(seen).toEqual([{ page: 2 }, { customerId: 7, sku: 'tea' }]);
 });
 
 it('a client that hangs up while it sends is not answered, and breaks nothing', async () => {
@@ -76,7 +33,7 @@ it('a client that hangs up while it sends is not answered, and breaks nothing', 
       resolve();
     });
   });
-  app.post('/', bindRequest(OrderLine), () => {
+  app.post('/', bindRequest(dto({ sku: string })), () => {
     ran = true;
   });
   const { port } = await serve(app);

@@ -1,19 +1,8 @@
 import express, { type Express, type Request } from 'express';
 import { z } from 'zod';
-import {
-  configure,
-  cookieValue,
-  field,
-  headerValue,
-  int,
-  list,
-  optional,
-  queryValue,
-  routeValue,
-  string,
-  valueParserFor,
-  type AnyType,
-} from '../../lib';
+import { configure, cookieValue, field, headerValue, int, list, optional, queryValue, routeValue } from '../../lib';
+import { string, valueParserFor } from '../../lib';
+import type { AnyType } from '../../lib';
 import { ask, type Sent } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 
@@ -35,56 +24,27 @@ async function read(reading: (req: Request) => unknown, sent: Sent = {}, framewo
 
 const NO_INT = 'is not a whole number from -2147483648 to 2147483647.';
 
+const header = (v: string): Sent => ({ headers: { 'X-Page': v } });
+const cookie = (v: string): Sent => ({ headers: { Cookie: `page=${v}; Page=3` } });
+
 describe.each(expressVersions)('%s', (_version, framework) => {
-  // A value, one that cannot be read and its failure, and the failure of one that is missing.
-  it.each<[string, typeof headerValue, string, Sent, Sent, object, object]>([
-    [
-      'routeValue',
-      routeValue,
-      'ID',
-      { path: '/orders/2' },
-      { path: '/orders/x' },
-      { name: 'ID', in: 'route', detail: `The value "x" ${NO_INT}` },
-      { name: 'ID', in: 'route', detail: 'This route parameter is required.' },
-    ],
-    [
-      'queryValue',
-      queryValue,
-      'Page',
-      { path: '/?page=2' },
-      { path: '/?page=x' },
-      { name: 'Page', in: 'query', detail: `The value "x" ${NO_INT}` },
-      { name: 'Page', in: 'query', detail: 'This query parameter is required.' },
-    ],
-    [
-      'headerValue',
-      headerValue,
-      'x-PAGE',
-      { headers: { 'X-Page': '2' } },
-      { headers: { 'X-Page': 'x' } },
-      { name: 'x-PAGE', in: 'header', detail: `The value "x" ${NO_INT}` },
-      { name: 'x-PAGE', in: 'header', detail: 'This header is missing from the request.' },
-    ],
-    [
-      'cookieValue',
-      cookieValue,
-      'page',
-      { headers: { Cookie: 'page=2; Page=3' } },
-      { headers: { Cookie: 'page=secret' } },
-      { name: 'page', in: 'cookie', detail: `The value ${NO_INT}` },
-      { name: 'page', in: 'cookie', detail: 'This cookie is missing from the request.' },
-    ],
+  // How a value is sent, under which name it is asked for, and the failure of one that is missing.
+  it.each<[string, typeof headerValue, (v: string) => Sent, name: string, none: string]>([
+    ['route', routeValue, v => ({ path: `/orders/${v}` }), 'ID', 'This route parameter is required.'],
+    ['query', queryValue, v => ({ path: `/?page=${v}` }), 'Page', 'This query parameter is required.'],
+    ['header', headerValue, header, 'x-PAGE', 'This header is missing from the request.'],
+    ['cookie', cookieValue, cookie, 'page', 'This cookie is missing from the request.'],
   ])(
-    '%s reads a value, and answers one that it cannot read, or that is missing, with 400, unless it is not required',
-    async (_name, reader, name, sent, wrong, unreadable, missing) => {
-      const reading = (req: Request) => reader(req, name, int);
-      expect(await read(reading, sent, framework)).toEqual({ status: 200, body: 2 });
-      for (const [refused, failure] of [
-        [wrong, unreadable],
-        [{}, missing],
+    'a value of the %s is read; one that cannot be, or is missing, is answered with 400 unless it is not required',
+    async (...row) => {
+      const [source, reader, sent, name, none] = row;
+      expect(await read(req => reader(req, name, int), sent('2'), framework)).toEqual({ status: 200, body: 2 });
+      for (const [refused, detail] of [
+        [sent('x'), `The value ${source === 'cookie' ? '' : '"x" '}${NO_INT}`],
+        [{}, none],
       ] as const) {
-        const body = { type: 'urn:bindonce:validation-failed', errors: [failure] };
-        expect(await read(reading, refused, framework)).toMatchObject({ status: 400, body });
+        const body = { type: 'urn:bindonce:validation-failed', errors: [{ name, in: source, detail }] };
+        expect(await read(req => reader(req, name, int), refused, framework)).toMatchObject({ status: 400, body });
         const loose = (req: Request) => reader(req, name, int, { required: false });
         expect(await read(loose, refused, framework)).toEqual({ status: 200, body: null });
       }
@@ -92,13 +52,9 @@ describe.each(expressVersions)('%s', (_version, framework) => {
   );
 });
 
+const several: Sent = { headers: { 'X-Page': ['a', 'b'] } };
 it.each<[string, (req: Request) => unknown, Sent, unknown]>([
-  [
-    'a header of several lines',
-    req => headerValue(req, 'X-Tag', list(string)),
-    { headers: { 'X-Tag': ['a', 'b'] } },
-    ['a', 'b'],
-  ],
+  ['a header of several lines', req => headerValue(req, 'X-Page', list(string)), several, ['a', 'b']],
   ['a header of an optional type', req => headerValue(req, 'X-Page', optional(int)), {}, null],
   ['null that a schema makes', req => headerValue(req, 'X-Page', dash), { headers: { 'X-Page': '-' } }, null],
   ['by the parsers of configure()', req => dozens.queryValue(req, 'n', int), { path: '/?n=2' }, 24],
@@ -113,27 +69,16 @@ it('a cookie under a name that every object has is missing', async () => {
   expect(await read(reading, { headers: { Cookie: 'a=b' } })).toMatchObject({ status: 400, body: { errors } });
 });
 
-describe('a type that cannot be read', () => {
+it('a type that cannot be read is answered with 400, or is undefined', async () => {
   class Money {
     cents = 0;
   }
-
-  it('is answered with 400, or is undefined', async () => {
-    const sent = { headers: { 'X-Price': '12.50' } };
-    const failure = {
-      name: 'X-Price',
-      in: 'header',
-      detail: 'The value "12.50" is not a value of a type that can be read.',
-    };
-    expect(await read(req => headerValue(req, 'X-Price', Money), sent)).toMatchObject({
-      status: 400,
-      body: { errors: [failure] },
-    });
-    expect(await read(req => headerValue(req, 'X-Price', list(Money), { required: false }), sent)).toEqual({
-      status: 200,
-      body: null,
-    });
-  });
+  const sent = { headers: { 'X-Price': '12.50' } };
+  const errors = [{ detail: 'The value "12.50" is not a value of a type that can be read.' }];
+  const refused = await read(req => headerValue(req, 'X-Price', Money), sent);
+  expect(refused).toMatchObject({ status: 400, body: { errors } });
+  const loose = await read(req => headerValue(req, 'X-Price', list(Money), { required: false }), sent);
+  expect(loose).toEqual({ status: 200, body: null });
 });
 
 it.each<[string, (req: Request) => unknown]>([

@@ -6,7 +6,7 @@ import { mistakesIn } from '../support/compile';
 const root = join(__dirname, '../..');
 
 const dtos = `
-import { dto, decimal, guid, list, routeParam, string } from 'bindonce';
+import { decimal, dto, guid, list, routeParam, string } from 'bindonce';
 export class Line extends dto({ sku: string, unitPrice: decimal }) {}
 export class PlaceOrder extends dto({ customerId: routeParam(guid), lines: list(Line) }) {}
 export const limits = { lines: 10 };

@@ -1,12 +1,7 @@
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import {
-  idempotentFetch,
-  type IdempotentFetch,
-  type IdempotentFetchOptions,
-  type KeyEntry,
-  type KeyStorage,
-} from '../../lib/client';
+import { idempotentFetch } from '../../lib/client';
+import type { IdempotentFetch, IdempotentFetchOptions, KeyEntry, KeyStorage } from '../../lib/client';
 import { serve } from '../support/serve';
 
 /** A service that takes payments, and what its specs see of it. */

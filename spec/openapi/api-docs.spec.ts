@@ -4,23 +4,9 @@ import { join } from 'node:path';
 import express, { type Express } from 'express';
 import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
-import {
-  apiDocs,
-  bindRequest,
-  dto,
-  field,
-  file,
-  formField,
-  fromHeader,
-  guid,
-  idempotency,
-  int,
-  list,
-  queryParam,
-  routeParam,
-  string,
-  type OpenApiOptions,
-} from '../../lib';
+import { apiDocs, bindRequest, dto, field, file, formField, fromHeader, guid, idempotency, int, list } from '../../lib';
+import { queryParam, routeParam, string } from '../../lib';
+import type { OpenApiOptions } from '../../lib';
 import { ask } from '../support/ask';
 import { startBrowser } from '../support/browser';
 import { expressVersions } from '../support/express-versions';

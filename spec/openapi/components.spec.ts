@@ -1,17 +1,6 @@
 import express from 'express';
-import {
-  bindRequest,
-  decimal,
-  dto,
-  field,
-  int,
-  lazy,
-  list,
-  optional,
-  string,
-  type AnyType,
-  type BindingOptions,
-} from '../../lib';
+import { bindRequest, decimal, dto, field, int, lazy, list, optional, string } from '../../lib';
+import type { AnyType, BindingOptions } from '../../lib';
 import { documentOf } from '../support/described';
 
 class Line extends dto({ sku: string, quantity: int }) {}

@@ -1,23 +1,6 @@
 import express from 'express';
-import {
-  bindRequest,
-  bool,
-  dateTime,
-  decimal,
-  dto,
-  field,
-  file,
-  formField,
-  fromHeader,
-  guid,
-  hasPermission,
-  idempotency,
-  int,
-  list,
-  queryParam,
-  routeParam,
-  string,
-} from '../../lib';
+import { bindRequest, bool, dateTime, decimal, dto, field, file, formField, fromHeader, guid } from '../../lib';
+import { hasPermission, idempotency, int, list, queryParam, routeParam, string } from '../../lib';
 import { documentOf } from '../support/described';
 
 class Line extends dto({ sku: string, quantity: int, price: decimal }) {}

@@ -2,39 +2,11 @@ import express, { type RequestHandler } from 'express';
 import { z } from 'zod';
 import * as v from 'valibot';
 import { toJsonSchema } from '@valibot/to-json-schema';
-import {
-  bindRequest,
-  bool,
-  dateTime,
-  dto,
-  enumOf,
-  field,
-  file,
-  formField,
-  fromBody,
-  fromClaim,
-  fromCookie,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  guid,
-  hasPermission,
-  idempotency,
-  int,
-  jsonField,
-  list,
-  long,
-  nullable,
-  openapi,
-  optional,
-  plainText,
-  queryParam,
-  routeParam,
-  string,
-  valueParserFor,
-  type AnyType,
-  type OpenApiOptions,
-} from '../../lib';
+import { bindRequest, bool, dateTime, dto, enumOf, field, file, formField, fromBody, fromClaim } from '../../lib';
+import { fromCookie, fromForm, fromHeader, fromQuery, guid, hasPermission, idempotency, int } from '../../lib';
+import { jsonField, list, long, nullable, openapi, optional, plainText, queryParam, routeParam } from '../../lib';
+import { string, valueParserFor } from '../../lib';
+import type { AnyType, OpenApiOptions } from '../../lib';
 import { documentOf, info, operationOf, placesIn } from '../support/described';
 import { bind } from '../support/one-endpoint';
 
@@ -46,6 +18,10 @@ const KINDS: Readonly<Record<string, string>> = {
 const forms = { options: { allowFormData: { urlEncoded: true } } } as const;
 const multipart = { options: { allowFormData: true } } as const;
 const get = { method: 'get' } as const;
+const snake = { options: { propertyNamingPolicy: 'snake_case' } } as const;
+const bodyOnly = { fieldSources: ['json'] } as const;
+const [p, page] = [field(int, { bindFrom: 'p' }), field(int, { default: 1 })];
+const [q, Q] = [queryParam(int, { bindFrom: 'q' }), formField(int, { bindFrom: 'Q' })];
 
 /** The places of all values of a dto, of a body that is one named schema those of that. */
 async function placesOf(Dto: AnyType, options: Parameters<typeof operationOf>[1]): Promise<string> {
@@ -72,26 +48,14 @@ describe('openapi()', () => {
     ['json a', dto({ sub: fromClaim(string), may: hasPermission('x', { required: false }), a: int }), {}],
     ['json sub?', dto({ sub: fromClaim(string, { required: false }) }), {}],
     ['', dto({ sub: fromClaim(string, { required: false, fallback: false }) }), {}],
-    [
-      'json unit_price, json AT',
-      dto({ unitPrice: field(int, { bindFrom: 'p' }), at: field(int, { jsonPropertyName: 'AT' }) }),
-      { options: { propertyNamingPolicy: 'snake_case' } },
-    ],
-    [
-      'query page?, query sort?',
-      dto({ all: fromQuery(dto({ page: field(int, { default: 1 }), sort: optional(string) })) }),
-      get,
-    ],
+    ['json unit_price, json AT', dto({ unitPrice: p, at: field(int, { jsonPropertyName: 'AT' }) }), snake],
+    ['query page?, query sort?', dto({ all: fromQuery(dto({ page, sort: optional(string) })) }), get],
     ['form title, form picture', dto({ all: fromForm(dto({ title: string, picture: file })) }), multipart],
     ['form title, form picture', dto({ title: formField(string), picture: file }), forms],
     ['json a, form a, urlencoded a', dto({ a: int }), forms],
     ['path other, json a?', dto({ a: optional(int) }), { path: '/:other' }],
     ['query b, json a', dto({ a: jsonField(int), b: int }), get],
-    [
-      'path id, json a, json id',
-      dto({ a: int, id: int }),
-      { path: '/:id', method: 'get', options: { fieldSources: ['json'] } },
-    ],
+    ['path id, json a, json id', dto({ a: int, id: int }), { ...get, path: '/:id', options: bodyOnly }],
     ['path rest', dto({ rest: routeParam(list(string)) }), { path: '/*rest', method: 'get' }],
   ])('places %s', async (places, Dto, options) => {
     expect(await placesOf(Dto, options)).toBe(places);
@@ -195,47 +159,30 @@ describe('openapi()', () => {
       constructor(readonly text: string) {}
     }
 
+    const inQuery = { form: fromForm(dto({ title: string })), a: int, b: optional(int) };
+    const c = field(int, { dontBind: ['query'] });
+    const blocked = field(int, { dontBind: ['query'], required: false });
+    const money = valueParserFor(Money, text => ({ success: true, value: new Money(text ?? '') }));
+    const parsing = { valueParsers: [money] };
+
     it.each<[string, AnyType, object]>([
       [
         'header X-A',
         dto({ a: fromHeader(string, { name: 'X-A', required: false }), b: fromHeader(string, { name: 'x-a' }) }),
         {},
       ],
-      [
-        'query q, query r',
-        dto({ a: queryParam(int, { bindFrom: 'q' }), all: fromQuery(dto({ Q: optional(int), r: string })) }),
-        get,
-      ],
-      ['form q', dto({ a: formField(int, { bindFrom: 'q' }), b: formField(int, { bindFrom: 'Q' }) }), multipart],
+      ['query q, query r', dto({ a: q, all: fromQuery(dto({ Q: optional(int), r: string })) }), get],
+      ['form q', dto({ a: formField(int, { bindFrom: 'q' }), b: Q }), multipart],
       ['path id, json id', dto({ id: field(int, { jsonRequired: true }) }), { path: '/:id' }],
       ['json a, json b', dto({ a: field(optional(int), { jsonRequired: true }), b: int }), forms],
       ['json a', dto({ a: field(int, { jsonRequired: true }) }), get],
       ['query a', dto({ text: plainText(), a: int }), forms],
       ['query a, json sku, json quantity', dto({ body: fromBody(Line), a: int }), forms],
-      [
-        'query a, query b?, path c, form title',
-        dto({
-          form: fromForm(dto({ title: string })),
-          a: int,
-          b: optional(int),
-          c: field(int, { dontBind: ['query'] }),
-        }),
-        { path: '/:c', options: { allowFormData: true } },
-      ],
+      ['query a, query b?, path c, form title', dto({ ...inQuery, c }), { ...multipart, path: '/:c' }],
       ['json a, json b', dto({ f: optional(file), a: field(int, { dontBind: ['form'] }), b: int }), multipart],
       ['query tags?, query a', dto({ all: fromQuery(dto({ tags: list(string), a: int })) }), get],
-      [
-        'query b',
-        dto({ all: fromQuery(dto({ a: field(int, { dontBind: ['query'], required: false }), b: int })) }),
-        get,
-      ],
-      [
-        'query a, json b',
-        dto({ a: field(Money), b: int }),
-        {
-          options: { valueParsers: [valueParserFor(Money, text => ({ success: true, value: new Money(text ?? '') }))] },
-        },
-      ],
+      ['query b', dto({ all: fromQuery(dto({ a: blocked, b: int })) }), get],
+      ['query a, json b', dto({ a: field(Money), b: int }), { options: parsing }],
       ['json a?, json b', dto({ a: field(z.string().optional()), b: field(z.string()) }), {}],
     ])('%s', async (places, Dto, options) => {
       expect(await placesOf(Dto, options)).toBe(places);

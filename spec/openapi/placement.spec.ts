@@ -1,24 +1,7 @@
 import { z } from 'zod';
-import {
-  dto,
-  field,
-  file,
-  formField,
-  fromBody,
-  fromCookie,
-  fromHeader,
-  fromQuery,
-  int,
-  lazy,
-  list,
-  nullable,
-  optional,
-  queryParam,
-  routeParam,
-  string,
-  type AnyType,
-  type ParseResult,
-} from '../../lib';
+import { dto, field, file, formField, fromBody, fromCookie, fromHeader, fromQuery, int, lazy, list } from '../../lib';
+import { nullable, optional, queryParam, routeParam, string } from '../../lib';
+import type { AnyType, ParseResult } from '../../lib';
 import { operationOf, placesIn } from '../support/described';
 import { bind } from '../support/one-endpoint';
 

@@ -1,15 +1,6 @@
 import express from 'express';
-import {
-  bindRequest,
-  dto,
-  fromHeader,
-  guid,
-  idempotency,
-  int,
-  optional,
-  type AnyType,
-  type IdempotencyOptions,
-} from '../../lib';
+import { bindRequest, dto, fromHeader, guid, idempotency, int, optional } from '../../lib';
+import type { AnyType, IdempotencyOptions } from '../../lib';
 import { documentOf, type Operation } from '../support/described';
 
 const ID = '3F2504E0-4F89-11D3-9A0C-0305E82C3301';

@@ -1,16 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import express, { type RequestHandler } from 'express';
-import {
-  bindRequest,
-  dto,
-  fromHeader,
-  idempotency,
-  int,
-  optional,
-  routeParam,
-  string,
-  type OpenApiOptions,
-} from '../../lib';
+import { bindRequest, dto, fromHeader, idempotency, int, optional, routeParam, string } from '../../lib';
+import type { OpenApiOptions } from '../../lib';
 import { ask } from '../support/ask';
 import { documentOf, placesIn, type Operation } from '../support/described';
 import { expressVersions } from '../support/express-versions';
@@ -190,4 +181,10 @@ it('openapi() describes each form of a path with an optional part', () => {
     ['/reports', ['query year?']],
     ['/reports/{year}', ['path year']],
   ]);
+});
+
+it('openapi() asks for the path of a router that Express 5.0 to 5.2 do not keep', () => {
+  const app = express().use('/orders', express.Router().post('/', bindRequest(dto({ q: optional(int) }))));
+  for (const layer of app.router.stack) delete (layer as { rawPath?: unknown }).rawPath;
+  expect(() => documentOf(app)).toThrow('Name it in `mounts`');
 });

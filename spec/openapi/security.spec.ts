@@ -1,17 +1,6 @@
 import express from 'express';
-import {
-  bindRequest,
-  dto,
-  fromClaim,
-  hasPermission,
-  int,
-  openapi,
-  optional,
-  string,
-  type AnyType,
-  type BindingOptions,
-  type OpenApiOptions,
-} from '../../lib';
+import { bindRequest, dto, fromClaim, hasPermission, int, openapi, optional, string } from '../../lib';
+import type { AnyType, BindingOptions, OpenApiOptions } from '../../lib';
 import { documentOf, info, type Operation } from '../support/described';
 
 const bearer = { type: 'http', scheme: 'bearer' };

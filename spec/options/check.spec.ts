@@ -1,18 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import express from 'express';
-import {
-  bindRequest,
-  configure,
-  dto,
-  idempotency,
-  memoryLeases,
-  openapi,
-  postgresLeases,
-  redisLeases,
-  serializerContext,
-  string,
-  type IdempotencyOptions,
-} from '../../lib';
+import { bindRequest, configure, dto, idempotency, memoryLeases, openapi, postgresLeases } from '../../lib';
+import { redisLeases, serializerContext, string } from '../../lib';
+import type { IdempotencyOptions } from '../../lib';
 
 class Line extends dto({ sku: string }) {}
 class Config {

@@ -6,6 +6,7 @@ import multer from 'multer';
 import { configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
 import { expressVersions } from '../support/express-versions';
 import { ask, problemIn } from '../support/ask';
+import { errorAsText } from '../support/error-as-text';
 import { send } from '../support/listen';
 import { keyed, visible, visibleReplay } from '../support/replays';
 import { serve } from '../support/serve';
@@ -15,82 +16,43 @@ const createError = createRequire(require.resolve('express'))('http-errors') as 
 
 class Item extends dto({ n: int }) {}
 const path = '/a/b?secret=1';
-const httpError = (status: number, more: object = {}) =>
-  Object.assign(new Error('text of the error'), { status, expose: status < 500, ...more });
-
-/** Answers with what the error handlers before it let through. */
-const last: ErrorRequestHandler = (error, _req, res, next) => {
-  if (res.headersSent) next(error);
-  else res.status(500).end('went on');
-};
+const errorWith = (more: object, text = 'text of the error') => Object.assign(new Error(text), more);
+const httpError = (status: number, more: object = {}) => errorWith({ status, expose: status < 500, ...more });
+const ran = (_req: Request, res: Response): void => void res.end('ran');
 
 function failing(framework: () => Express, error: unknown): Express {
   const app = framework();
   app.use((_req: Request, _res: Response, next: (error: unknown) => void) => {
     next(error);
   });
-  app.use(problemDetails());
-  return app.use(last);
+  return app.use(problemDetails(), errorAsText);
 }
 
 describe.each(expressVersions)('%s', (_name, framework) => {
-  it.each([
-    ['404 of http-errors', httpError(404), 'Not Found'],
-    ['413 of a body parser', httpError(413, { type: 'entity.too.large' }), 'Payload Too Large'],
-    ['a status without a name', httpError(499), 'Error'],
-  ])('%s becomes a problem', async (_what, error, title) => {
-    const response = await ask(failing(framework, error), { path });
-    expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-    expect(problemIn(response)).toEqual({
-      type: 'about:blank',
-      title,
-      status: error.status,
-      detail: 'text of the error',
-      instance: '/a/b',
-    });
-  });
-
-  it('the headers that an error carries are sent', async () => {
-    const { status, headers } = await ask(failing(framework, httpError(429, { headers: { 'Retry-After': '7' } })));
-    expect([status, headers['retry-after']]).toEqual([429, '7']);
-  });
-
-  describe('of a response that fails, a problem has', () => {
+  it('other headers than those that describe its content are those of the response that fails, also in a replay', async () => {
+    const digest = 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:';
     const described = {
-      'Content-Digest': 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:',
+      ...{ 'Content-Digest': digest, 'Repr-Digest': digest, Trailer: 'Content-Digest', 'Content-Encoding': 'gzip' },
+      ...{ 'Content-Location': '/orders/7', 'Content-Range': 'bytes 0-9/10' },
       'Content-Disposition': 'attachment; filename="order.pdf"',
-      'Content-Encoding': 'gzip',
-      'Content-Location': '/orders/7',
-      'Content-Range': 'bytes 0-9/10',
-      'Repr-Digest': 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:',
-      Trailer: 'Content-Digest',
     };
-    const fail = (error: unknown) => (_req: Request, res: Response, next: (error: unknown) => void) => {
+    const fail = (_req: Request, res: Response, next: (error: unknown) => void) => {
       res.statusMessage = 'Order Placed';
       res.set(described).set({ 'X-Request-Id': '7', 'Content-Language': 'de' });
-      next(error);
+      next(httpError(404));
     };
-    const withProblems = (app: Express) => {
-      app.use(problemDetails());
-      return app;
-    };
-    const guard = () => idempotency({ store: new Keyv() });
-
-    it('other headers, and none that describes its content; nor its reason phrase', async () => {
-      const { url } = await serve(withProblems(framework().get('/', fail(httpError(404)))));
-      const { status, reason, headers } = await send(url, { method: 'GET' });
+    const app = framework()
+      .get('/', fail)
+      .post('/', idempotency({ store: new Keyv() }), fail);
+    app.use(problemDetails());
+    const { url } = await serve(app);
+    const answers = [await send(url, { method: 'GET' }), await send(url, { headers: keyed('k') })] as const;
+    for (const { status, reason, headers } of answers) {
       const others = { 'x-request-id': '7', 'content-language': 'de' };
       expect([status, reason, headers]).toEqual([404, 'Not Found', expect.objectContaining(others)]);
       for (const name of Object.keys(described)) expect(headers).not.toHaveProperty(name.toLowerCase());
-    });
-
-    it('none in its replay, behind idempotency()', async () => {
-      const { url } = await serve(withProblems(framework().post('/', guard(), fail(httpError(404)))));
-      const first = await send(url, { headers: keyed('k') });
-      expect([first.reason, problemIn(first)]).toEqual(['Not Found', expect.objectContaining({ title: 'Not Found' })]);
-      for (const name of Object.keys(described)) expect(first.headers).not.toHaveProperty(name.toLowerCase());
-      expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(visible(first));
-    });
+    }
+    expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(visible(answers[1]));
   });
 
   describe.each(['production', 'test'])('with the setting env %s', env => {
@@ -102,28 +64,18 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       printed.mockRestore();
     });
     const answerTo = async (error: unknown) => {
-      const app = failing(framework, error);
-      const response = await ask(app.set('env', env), { path });
+      const response = await ask(failing(framework, error).set('env', env), { path });
+      expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
       return { problem: problemIn(response), headers: response.headers };
     };
 
     it.each<[string, unknown, number, string]>([
       ['an error of the application', new Error('secret'), 500, 'Internal Server Error'],
       ['an error of a parser of forms', new multer.MulterError('LIMIT_FILE_SIZE'), 500, 'Internal Server Error'],
-      [
-        'a status without expose from 500 on',
-        Object.assign(new Error('secret'), { status: 503 }),
-        503,
-        'Service Unavailable',
-      ],
+      ['a status without expose from 500 on', errorWith({ status: 503 }), 503, 'Service Unavailable'],
       ['an expose that is neither true nor false', httpError(503, { expose: 'no' }), 503, 'Service Unavailable'],
       ['a status that is no error', httpError(200), 500, 'Internal Server Error'],
-      [
-        'a status that is no number',
-        Object.assign(new Error('x'), { status: '404', expose: true }),
-        500,
-        'Internal Server Error',
-      ],
+      ['a status that is no number', errorWith({ status: '404', expose: true }), 500, 'Internal Server Error'],
       ['text', 'secret', 500, 'Internal Server Error'],
       ['503 of http-errors', createError(503, 'secret', { code: 'secret' }), 503, 'Service Unavailable'],
       ['a class of http-errors', new createError.InternalServerError('secret'), 500, 'Internal Server Error'],
@@ -136,12 +88,20 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       expect(printed.mock.calls).toEqual(env === 'test' ? [] : [[text]]);
     });
 
-    it.each<[string, object, object]>([
+    it.each<[string, object, expected: object, title?: string]>([
+      ['404', httpError(404), { status: 404, detail: 'text of the error' }, 'Not Found'],
+      [
+        'of a body parser',
+        httpError(413, { type: 'entity.too.large' }),
+        { status: 413, detail: 'text of the error' },
+        'Payload Too Large',
+      ],
+      ['with a status without a name', httpError(499), { status: 499, detail: 'text of the error' }, 'Error'],
       [
         'of http-errors: its type, title, code and members',
         createError(409, 'Only 3 are left.', {
           ...{ type: 'https://shop.example/out-of-stock', title: 'Out of stock', code: 'out-of-stock' },
-          ...{ left: 3, skus: ['a', 'b'], headers: { 'Retry-After': '7' } },
+          ...{ left: 3, skus: ['a', 'b'] },
         }),
         {
           ...{ type: 'https://shop.example/out-of-stock', title: 'Out of stock', status: 409, code: 'out-of-stock' },
@@ -149,45 +109,48 @@ describe.each(expressVersions)('%s', (_name, framework) => {
         },
       ],
       [
-        'of its own with expose: true, from 500 on, too',
+        'with expose: true, from 500 on, too',
         createError(503, 'Closed on Sundays.', { expose: true }),
-        { type: 'about:blank', title: 'Service Unavailable', status: 503, detail: 'Closed on Sundays.' },
+        { status: 503, detail: 'Closed on Sundays.' },
+        'Service Unavailable',
       ],
       [
         'with a statusCode only',
-        Object.assign(new Error('Gone.'), { statusCode: 410, code: 7 }),
-        { type: 'about:blank', title: 'Gone', status: 410, detail: 'Gone.', code: 7 },
+        errorWith({ statusCode: 410, code: 7 }, 'Gone.'),
+        { status: 410, detail: 'Gone.', code: 7 },
+        'Gone',
       ],
       [
         'of another service, without objects that may hold credentials',
-        Object.assign(new Error('Request failed'), {
+        errorWith({
           ...{ status: 404, code: 'ERR_BAD_REQUEST', config: { headers: { Authorization: 'secret' } } },
           headers: { 'content-encoding': 'gzip', 'transfer-encoding': 'chunked', 'content-length': '3' },
         }),
-        { type: 'about:blank', title: 'Not Found', status: 404, detail: 'Request failed', code: 'ERR_BAD_REQUEST' },
+        { status: 404, detail: 'text of the error', code: 'ERR_BAD_REQUEST' },
+        'Not Found',
       ],
       [
         'of body-parser, without the body',
         createError(400, 'Unexpected token s in JSON at position 9', { type: 'entity.parse.failed', body: 'secret' }),
-        {
-          type: 'about:blank',
-          title: 'Bad Request',
-          status: 400,
-          detail: 'The body could not be parsed at position 9.',
-        },
+        { status: 400, detail: 'The body could not be parsed at position 9.' },
+        'Bad Request',
       ],
-    ])('an error is a problem with what it exposes: one %s', async (_what, error, expected) => {
-      expect((await answerTo(error)).problem).toEqual({ ...expected, instance: '/a/b' });
+    ])('an error is a problem with what it exposes: one %s', async (...[, error, expected, title]) => {
+      const plain = title === undefined ? {} : { type: 'about:blank', title };
+      expect((await answerTo(error)).problem).toEqual({ ...plain, ...expected, instance: '/a/b' });
       expect(printed).not.toHaveBeenCalled();
+    });
+
+    it('the headers that an error carries are sent', async () => {
+      const { problem, headers } = await answerTo(httpError(429, { headers: { 'Retry-After': '7' } }));
+      expect([problem?.status, headers['retry-after']]).toEqual([429, '7']);
     });
   });
 
   it('the 401 of express-oauth2-jwt-bearer stays one, with its headers', async () => {
+    const issuer = 'https://issuer.example/';
     const app = framework();
-    app.use(
-      auth({ issuer: 'https://issuer.example/', audience: 'shop', secret: 'x'.repeat(32), tokenSigningAlg: 'HS256' }),
-    );
-    app.use(problemDetails());
+    app.use(auth({ issuer, audience: 'shop', secret: 'x'.repeat(32), tokenSigningAlg: 'HS256' }), problemDetails());
     for (const [headers, challenge] of [
       [{}, 'Bearer realm="api"'],
       [{ Authorization: 'Bearer nonsense' }, 'error="invalid_token"'],
@@ -205,14 +168,23 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       res.write('begun');
       next(httpError(404));
     });
-    app.use(problemDetails());
-    app.use(((error, _req, res, next) => {
+    const end: ErrorRequestHandler = (error, _req, res, next) => {
       if (!res.headersSent) return next(error);
       seen = error;
       res.end();
-    }) as ErrorRequestHandler);
+    };
+    app.use(problemDetails(), end);
     const { status, text } = await ask(app);
     expect([status, text, seen instanceof Error]).toEqual([200, 'begun', true]);
+  });
+
+  it('a path that cannot be decoded is a problem', async () => {
+    const app = framework().get('/:id', ran).use(problemDetails(), errorAsText);
+    const response = await ask(app, { method: 'GET', path: '/%E0%A4%A' });
+    expect(problemIn(response)).toMatchObject({
+      ...{ type: 'about:blank', title: 'Bad Request', status: 400, instance: '/%E0%A4%A' },
+      detail: expect.stringContaining('Failed to decode param') as string,
+    });
   });
 });
 
@@ -227,14 +199,9 @@ describe('onProblem', () => {
       },
     });
     const app = express().post('/', configured.idempotency({ store: new Keyv() }), configured.bindRequest(Item));
-    const [noKey, invalid] = [await ask(app), await ask(app, { key: 'k', json: {} })];
-    expect([noKey.status, noKey.text, invalid.status, invalid.text, seen]).toEqual([
-      418,
-      'mine',
-      418,
-      'mine',
-      ['key-missing', 'validation-failed'],
-    ]);
+    const mine = { status: 418, text: 'mine' };
+    expect([await ask(app), await ask(app, { key: 'k', json: {} })]).toMatchObject([mine, mine]);
+    expect(seen).toEqual(['key-missing', 'validation-failed']);
   });
 
   it.each<[string, unknown, string]>([
@@ -247,33 +214,10 @@ describe('onProblem', () => {
         throw reason;
       },
     });
-    const app = express().post('/', binds(Item), (_req, res) => {
-      res.end('ran');
-    });
-    app.use(((error: Error, _req, res, next) => {
-      if (res.headersSent) next(error);
-      else res.status(500).end(error.message);
-    }) as ErrorRequestHandler);
-    const response = await ask(app);
+    const response = await ask(express().post('/', binds(Item), ran).use(errorAsText));
     // Jest fails a test during which a rejection is left unhandled.
     await new Promise(setImmediate);
     expect([response.status, response.text]).toEqual([500, text]);
-  });
-});
-
-it.each(expressVersions)('a path that cannot be decoded is a problem: %s', async (_name, framework) => {
-  const app = framework().get('/:id', (_req, res) => {
-    res.end('ran');
-  });
-  app.use(problemDetails());
-  app.use(last);
-  const response = await ask(app, { method: 'GET', path: '/%E0%A4%A' });
-  expect(problemIn(response)).toMatchObject({
-    type: 'about:blank',
-    title: 'Bad Request',
-    status: 400,
-    detail: expect.stringContaining('Failed to decode param') as string,
-    instance: '/%E0%A4%A',
   });
 });
 
@@ -288,16 +232,9 @@ describe('of another copy of the package,', () => {
 
   it('a refusal that onProblem passes on is answered with its own problem', async () => {
     expect(copy.Problem).not.toBe(Problem);
-    const { bindRequest: binds } = copy.configure({
-      onProblem: (problem, _req, _res, next) => {
-        next(problem);
-      },
-    });
-    const app = express().post('/', binds(copy.dto({ n: copy.int })), (_req, res) => {
-      res.end('ran');
-    });
-    app.use(problemDetails()).use(last);
-    expect(problemIn(await ask(app, { json: {} }))).toMatchObject({
+    const { bindRequest: binds } = copy.configure({ onProblem: (problem, _req, _res, next) => next(problem) });
+    const app = express().post('/', binds(copy.dto({ n: copy.int })), ran);
+    expect(problemIn(await ask(app.use(problemDetails(), errorAsText), { json: {} }))).toMatchObject({
       type: 'urn:bindonce:validation-failed',
       errors: [{ name: 'n' }],
     });
@@ -305,14 +242,13 @@ describe('of another copy of the package,', () => {
 
   it('a problem that queryValue() has answered is not passed on to later error handlers', async () => {
     const passed: unknown[] = [];
-    const app = express().get('/', req => {
-      copy.queryValue(req, 'n', copy.int);
-    });
-    app.use(problemDetails()).use(((error, _req, _res, next) => {
+    const app = express().get('/', req => void copy.queryValue(req, 'n', copy.int));
+    const late: ErrorRequestHandler = (error, _req, _res, next) => {
       passed.push(error);
       next(error);
-    }) as ErrorRequestHandler);
-    expect(problemIn(await ask(app, { method: 'GET' }))).toMatchObject({ type: 'urn:bindonce:validation-failed' });
+    };
+    const answer = await ask(app.use(problemDetails(), late), { method: 'GET' });
+    expect(problemIn(answer)).toMatchObject({ type: 'urn:bindonce:validation-failed' });
     expect(passed).toEqual([]);
   });
 });

@@ -3,35 +3,10 @@ import type BigNumber from 'bignumber.js';
 import type { Request } from 'express';
 import * as v from 'valibot';
 import { z } from 'zod';
-import {
-  bindRequest,
-  configure,
-  decimal,
-  dto,
-  field,
-  fromBody,
-  fromClaim,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  guid,
-  int,
-  lazy,
-  list,
-  long,
-  nullable,
-  optional,
-  queryParam,
-  queryValue,
-  routeValue,
-  serializerContext,
-  string,
-  valueParserFor,
-  type BindHandler,
-  type BindingOptions,
-  type DtoClass,
-  type Infer,
-} from '../../lib';
+import { bindRequest, configure, decimal, dto, field, fromBody, fromForm, fromHeader, fromQuery } from '../../lib';
+import { guid, int, lazy, list, long, nullable, optional, queryParam, queryValue, routeValue } from '../../lib';
+import { serializerContext, string, valueParserFor } from '../../lib';
+import type { BindHandler, BindingOptions, DtoClass, Infer } from '../../lib';
 import { holds, type Equal } from './equal';
 
 /** A Standard Schema is a type like any other: its values are what it makes of them. */
@@ -65,34 +40,6 @@ holds<Equal<Schemas['none'], number | null>>();
 holds<Equal<Schemas['length'], number>>();
 holds<Equal<Schemas['later'], string>>();
 holds<Equal<Schemas['range'], number>>();
-
-export const around = {
-  items: list(schemas.arktype),
-  maybe: optional(schemas.enumeration),
-  none: nullable(schemas.range),
-  grid: list(list(schemas.length)),
-};
-type Around = { [K in keyof typeof around]: Infer<(typeof around)[K]> };
-holds<Equal<Around['items'], { sku: string; quantity: number }[]>>();
-holds<Equal<Around['maybe'], 'a' | 'b' | undefined>>();
-holds<Equal<Around['none'], number | null>>();
-holds<Equal<Around['grid'], number[][]>>();
-
-/** In a dto, in every place. */
-class Schematic extends dto({
-  bare: schemas.enumeration,
-  maybe: schemas.maybe,
-  loose: field(schemas.length, { required: false }),
-  body: fromBody(list(schemas.zod)),
-  query: fromQuery(schemas.valibot),
-  claim: fromClaim(schemas.range, { required: false }),
-}) {}
-holds<Equal<Schematic['bare'], 'a' | 'b'>>();
-holds<Equal<Schematic['maybe'], string | undefined>>();
-holds<Equal<Schematic['loose'], number | undefined>>();
-holds<Equal<Schematic['body'], { sku: string; quantity: number; tags: string[] }[]>>();
-holds<Equal<Schematic['query'], { sku: string; quantity: number; note?: string | undefined }>>();
-holds<Equal<Schematic['claim'], number | undefined>>();
 
 /** As the whole dto. */
 export const whole = {

@@ -1,24 +1,6 @@
-import {
-  bool,
-  enumOf,
-  field,
-  file,
-  fromBody,
-  fromHeader,
-  hasPermission,
-  int,
-  jsonField,
-  list,
-  long,
-  nullable,
-  optional,
-  plainText,
-  queryParam,
-  routeParam,
-  string,
-  dto,
-  type UploadedFile,
-} from '../../lib';
+import { bool, dto, enumOf, field, file, fromBody, fromHeader, hasPermission, int, jsonField, list } from '../../lib';
+import { long, nullable, optional, plainText, queryParam, routeParam, string } from '../../lib';
+import type { UploadedFile } from '../../lib';
 
 /** A decorator says what it binds, and the compiler compares that with the declared type of the field. */
 

@@ -1,15 +1,6 @@
 import type { Request } from 'express';
-import {
-  dto,
-  field,
-  fromHeader,
-  int,
-  queryParam,
-  queryValue,
-  type Infer,
-  type PropertyOptions,
-  type ValueOptions,
-} from '../../lib';
+import { dto, field, fromHeader, int, queryParam, queryValue } from '../../lib';
+import type { Infer, PropertyOptions, ValueOptions } from '../../lib';
 import { holds, type Equal } from './equal';
 
 /**

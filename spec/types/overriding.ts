@@ -1,16 +1,5 @@
-import {
-  bindRequest,
-  configure,
-  dto,
-  list,
-  optional,
-  RequestBinder,
-  string,
-  type Binder,
-  type BinderContext,
-  type BindingOptions,
-  type Modifier,
-} from '../../lib';
+import { bindRequest, configure, dto, list, optional, RequestBinder, string } from '../../lib';
+import type { Binder, BinderContext, BindingOptions, Modifier } from '../../lib';
 import { holds, type Equal } from './equal';
 
 class Move extends dto({ to: string, note: optional(string) }) {}

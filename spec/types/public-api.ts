@@ -2,94 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
 import { z } from 'zod';
-import {
-  apiDocs,
-  bindRequest,
-  bool,
-  BOUND,
-  configure,
-  cookieValue,
-  date,
-  dateTime,
-  decimal,
-  double,
-  dto,
-  enumOf,
-  field,
-  file,
-  formField,
-  fromBody,
-  fromClaim,
-  fromCookie,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  guid,
-  hasPermission,
-  headerValue,
-  idempotency,
-  int,
-  jsonField,
-  lazy,
-  list,
-  long,
-  memoryLeases,
-  nullable,
-  omit,
-  oneOf,
-  openapi,
-  optional,
-  partial,
-  pick,
-  plainText,
-  postgresLeases,
-  postgresStore,
-  problemDetails,
-  queryParam,
-  queryValue,
-  redisLeases,
-  record,
-  RequestBinder,
-  routeParam,
-  routeValue,
-  serializerContext,
-  sqliteStore,
-  string,
-  time,
-  timeSpan,
-  uri,
-  valueParserFor,
-  version,
-  type Binder,
-  type BinderContext,
-  type BindHandler,
-  type BoundLocals,
-  type BoolRules,
-  type BoundRequest,
-  type Claims,
-  type CommonRules,
-  type DateRules,
-  type Fail,
-  type FileRules,
-  type IdempotencyEvent,
-  type IdempotencyMiddleware,
-  type Infer,
-  type JsonConverter,
-  type LeaseStore,
-  type ListRules,
-  type NumberRules,
-  type OneOf,
-  type ParseResult,
-  type PropertyType,
-  type RuledType,
-  type SerializerContext,
-  type Source,
-  type StringRules,
-  type Store,
-  type TransactionAdapter,
-  type ValueParser,
-  Problem,
-} from '../../lib';
+import { apiDocs, bindRequest, bool, BOUND, configure, cookieValue, date, dateTime, decimal, double } from '../../lib';
+import { dto, enumOf, field, file, formField, fromBody, fromClaim, fromCookie, fromForm, fromHeader } from '../../lib';
+import { fromQuery, guid, hasPermission, headerValue, idempotency, int, jsonField, lazy, list, long } from '../../lib';
+import { memoryLeases, nullable, omit, oneOf, openapi, optional, partial, pick, plainText } from '../../lib';
+import { postgresLeases, postgresStore, Problem, problemDetails, queryParam, queryValue, record } from '../../lib';
+import { redisLeases, RequestBinder, routeParam, routeValue, serializerContext, sqliteStore, string } from '../../lib';
+import { time, timeSpan, uri, valueParserFor, version } from '../../lib';
+import type { Binder, BinderContext, BindHandler, BoolRules, BoundLocals, BoundRequest, Claims } from '../../lib';
+import type { CommonRules, DateRules, Fail, FileRules, IdempotencyEvent, IdempotencyMiddleware } from '../../lib';
+import type { Infer, JsonConverter, LeaseStore, ListRules, NumberRules, OneOf, ParseResult } from '../../lib';
+import type { PropertyType, RuledType, SerializerContext, Source, Store, StringRules } from '../../lib';
+import type { TransactionAdapter, ValueParser } from '../../lib';
 import { idempotentFetch } from '../../lib/client';
 import { leaseStoreContract } from '../../lib/testing';
 import { holds, type Equal } from './equal';

@@ -1,32 +1,8 @@
 import type BigNumber from 'bignumber.js';
-import {
-  bool,
-  decimal,
-  dto,
-  enumOf,
-  field,
-  file,
-  formField,
-  fromBody,
-  fromClaim,
-  fromCookie,
-  fromHeader,
-  guid,
-  hasPermission,
-  int,
-  jsonField,
-  list,
-  nullable,
-  optional,
-  plainText,
-  queryParam,
-  routeParam,
-  string,
-  version,
-  type Infer,
-  type UploadedFile,
-  type Version,
-} from '../../lib';
+import { bool, decimal, dto, enumOf, field, file, formField, fromBody, fromClaim, fromCookie } from '../../lib';
+import { fromHeader, guid, hasPermission, int, jsonField, list, nullable, optional, plainText } from '../../lib';
+import { queryParam, routeParam, string, version } from '../../lib';
+import type { Infer, UploadedFile, Version } from '../../lib';
 import { holds, type Equal, type Mutual } from './equal';
 
 enum Level {

@@ -1,20 +1,6 @@
-import {
-  bool,
-  dto,
-  field,
-  formField,
-  fromClaim,
-  fromCookie,
-  fromHeader,
-  hasPermission,
-  int,
-  jsonField,
-  optional,
-  queryParam,
-  routeParam,
-  string,
-  type Property,
-} from '../../../lib';
+import { bool, dto, field, formField, fromClaim, fromCookie, fromHeader, hasPermission, int } from '../../../lib';
+import { jsonField, optional, queryParam, routeParam, string } from '../../../lib';
+import type { Property } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import type { Sent } from '../../support/ask';
 import { bind, failures, outcome, urlEncoded, type EndpointOptions } from '../../support/one-endpoint';

@@ -1,38 +1,17 @@
-import {
-  bindRequest,
-  configure,
-  dto,
-  field,
-  file,
-  fromBody,
-  fromClaim,
-  fromCookie,
-  fromHeader,
-  int,
-  jsonField,
-  list,
-  optional,
-  plainText,
-  string,
-  type AnyType,
-  type BindingOptions,
-} from '../../../lib';
-import type { Sent } from '../../support/ask';
 import { bind, failures, outcome, urlEncoded } from '../../support/one-endpoint';
+import { configure, dto, fromClaim, fromCookie, fromHeader, int, jsonField, list, optional } from '../../../lib';
+import { string } from '../../../lib';
+import type { AnyType, BindingOptions } from '../../../lib';
+import type { Sent } from '../../support/ask';
 
 class Bare extends dto({ amount: int, currency: string }) {}
 class InShape extends dto({ amount: jsonField(int), currency: jsonField(string) }) {}
-class Decorated {
-  @jsonField(int) amount!: unknown;
-  @jsonField(string) currency!: string;
-}
 const bodyOnly = { fieldSources: ['json'], fallback: false } satisfies BindingOptions;
 const route = '/{:amount}';
 
 /** The ways to say that a payment comes from the JSON body. Forms are accepted, so that nothing else refuses them. */
 describe.each<[string, AnyType, BindingOptions]>([
   ['jsonField in dto({...})', InShape, {}],
-  ['jsonField as a decorator', Decorated, {}],
   ['fieldSources of the endpoint', Bare, bodyOnly],
 ])('with %s', (_how, Dto, options) => {
   const body = { json: { amount: 12, currency: 'EUR' } };
@@ -94,32 +73,6 @@ describe('fieldSources', () => {
     const path = '/route?v=query';
     expect(await outcome(Note, { path, json: { v: 'json' } }, options)).toEqual({ v: ofJson });
     expect(await outcome(Note, { path, form: 'v=form' }, options)).toEqual(ofForm);
-  });
-
-  it.each<[string, unknown]>([
-    ['no source', []],
-    ['one twice', ['json', 'json']],
-    ['one that a bare type does not have', ['json', 'header']],
-    ['text', 'json'],
-  ])('with %s is refused when the middleware is made', (_what, fieldSources) => {
-    const message = 'fieldSources must be an array of one or more of json, form, route, query, each once';
-    const options = { fieldSources } as BindingOptions;
-    expect(() => bindRequest(Note, options)).toThrow(message);
-    expect(() => configure({ binding: options })).toThrow(message);
-  });
-
-  const maybe = optional(int);
-  it.each<[string, Parameters<typeof dto>[0]]>([
-    ['whose only source is blocked', { rush: field(int, { dontBind: ['json'] }) }],
-    ['that may be missing, and whose source is blocked', { rush: field(int, { dontBind: ['json'], required: false }) }],
-    ['that is a file', { rush: optional(file) }],
-    ['beside fromBody', { rush: maybe, whole: fromBody(Bare) }],
-    ['of JSON beside fromBody', { rush: jsonField(maybe), b: fromBody(Bare) }],
-    ['of JSON beside plainText', { rush: jsonField(maybe), b: plainText() }],
-    ['of JSON that is a file', { rush: jsonField(optional(file)) }],
-  ])('that leaves no source to a property %s is refused, and the property is named', (_what, shape) => {
-    class Order extends dto(shape) {}
-    expect(() => bindRequest(Order, { ...bodyOnly, allowFormData: true })).toThrow(/Order\.rush/);
   });
 });
 

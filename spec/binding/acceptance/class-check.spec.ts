@@ -1,18 +1,5 @@
-import {
-  date,
-  dto,
-  field,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  int,
-  list,
-  optional,
-  string,
-  type AnyType,
-  type Fail,
-  type ProblemError,
-} from '../../../lib';
+import { date, dto, field, fromForm, fromHeader, fromQuery, int, list, optional, string } from '../../../lib';
+import type { AnyType, Fail, ProblemError } from '../../../lib';
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 

@@ -1,18 +1,7 @@
 import express from 'express';
 import { readFileSync } from 'node:fs';
-import {
-  bindRequest,
-  dto,
-  field,
-  file,
-  fromForm,
-  int,
-  list,
-  optional,
-  string,
-  type BindingOptions,
-  type UploadedFile,
-} from '../../../lib';
+import { bindRequest, dto, field, file, fromForm, int, list, optional, string } from '../../../lib';
+import type { BindingOptions, UploadedFile } from '../../../lib';
 import { ask, type Sent } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { outcome } from '../../support/one-endpoint';
@@ -65,16 +54,6 @@ it.each<[string, string, object]>([
     'items in index order, whatever order was sent',
     'Cars[1].Photos=c Cars[0].Photos=a Cars[1].Photos=d Cars[0].Photos=b',
     { cars: [{ photos: ['a', 'b'] }, { photos: ['c', 'd'] }] },
-  ],
-  [
-    'items with an index of their own',
-    'Cars[1].Photos[1]=d Cars[1].Photos[0]=c Cars[0].Photos[7]=b Cars[0].Photos[3]=a',
-    { cars: [{ photos: ['a', 'b'] }, { photos: ['c', 'd'] }] },
-  ],
-  [
-    'items in brackets',
-    'cars[1][photos][1]=c cars[1][photos][0]=b cars[0][photos][]=a',
-    { cars: [{ photos: ['a'] }, { photos: ['b', 'c'] }] },
   ],
   [
     'values and files of one item meet',

@@ -2,23 +2,9 @@ import express, { type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import multer from 'multer';
 import { z } from 'zod';
-import {
-  bool,
-  dateTime,
-  decimal,
-  dto,
-  field,
-  file,
-  fromForm,
-  idempotency,
-  int,
-  list,
-  nullable,
-  optional,
-  string,
-  type AnyType,
-  type BindingOptions,
-} from '../../../lib';
+import { bool, dateTime, decimal, dto, field, file, fromForm, idempotency, int, list, nullable } from '../../../lib';
+import { optional, string } from '../../../lib';
+import type { AnyType, BindingOptions } from '../../../lib';
 import { ask, pairs, type Sent } from '../../support/ask';
 import { multipart } from '../../support/multipart';
 import { bind, outcome, type EndpointOptions } from '../../support/one-endpoint';

@@ -1,28 +1,10 @@
-import express, { type RequestHandler } from 'express';
+import express from 'express';
 import { Keyv } from 'keyv';
 import { z } from 'zod';
-import {
-  decimal,
-  dto,
-  field,
-  formField,
-  fromBody,
-  fromClaim,
-  fromHeader,
-  idempotency,
-  int,
-  list,
-  long,
-  nullable,
-  optional,
-  plainText,
-  queryParam,
-  routeParam,
-  string,
-  type AnyType,
-} from '../../../lib';
+import { decimal, dto, field, formField, fromBody, fromClaim, fromHeader, idempotency, int, list } from '../../../lib';
+import { long, nullable, optional, plainText, queryParam, routeParam, string } from '../../../lib';
+import type { AnyType } from '../../../lib';
 import type { Sent } from '../../support/ask';
-import { expressVersions } from '../../support/express-versions';
 import { bind, outcome } from '../../support/one-endpoint';
 
 class City extends dto({ name: field(string, { jsonPropertyName: 'city_name' }), zip: optional(int) }) {}
@@ -184,44 +166,6 @@ describe('plainText', () => {
     expect(await outcome(Text, { body: 'x'.repeat(11) }, { limits: { bodyBytes: 10 } })).toBe(413);
     expect(await outcome(Text, { body: Buffer.from([0xff, 0xfe]) })).toBe(400);
   });
-});
-
-describe.each(expressVersions)('types of JSON on %s', (_version, framework) => {
-  const json: RequestHandler = framework.json({ type: () => true, strict: false });
-  const text: RequestHandler = framework.text({ type: () => true });
-  const once = (): RequestHandler => idempotency({ store: new Keyv() });
-  const keyed = (type: string, body?: string): Sent => ({ key: 'k', ...withType(type, body) });
-
-  it.each(['', 'text/plain', 'Text/Plain; charset=utf-8'])(
-    'JSON that express.json() has read under %j is bound',
-    async type => {
-      for (const before of [() => [json], () => [json, once()], () => [once(), json]]) {
-        expect(await outcome(Item, keyed(type), { framework, before: before() })).toEqual(ITEM);
-        expect(await outcome(list(int), keyed(type, '[1,2]'), { framework, before: before() })).toEqual([1, 2]);
-        const wrong = await outcome(Item, keyed(type, '{"quantity":"x"}'), { framework, before: before() });
-        expect(wrong).toHaveLength(2);
-      }
-      for (const before of [[], [framework.json()], [text]])
-        expect(await outcome(Item, keyed(type), { framework, before })).toBe(415);
-      expect(await outcome(Item, keyed('application/xml'), { framework, before: [json] })).toBe(415);
-    },
-  );
-
-  it.each(['text/plain', 'TEXT/plain;charset=utf-8', 'application/csp-report', 'application/json'])(
-    'jsonTypes names further types, in any case, whoever reads them: %s',
-    async type => {
-      const options = { framework, jsonTypes: ['text/plain', 'Application/CSP-Report'] };
-      for (const before of [[], [json], [once()]])
-        expect(await outcome(Item, keyed(type), { ...options, before })).toEqual(ITEM);
-      expect((await bind(Item, keyed(type, '{'), options)).problem?.type).toBe('urn:bindonce:body-malformed');
-      expect(await outcome(Item, keyed('text/html'), options)).toBe(415);
-    },
-  );
-});
-
-it.each([['text'], ['text/plain; charset=utf-8'], ['*'], [''], [7]])('jsonTypes with %j is refused', async type => {
-  const message = 'bindRequest: jsonTypes must be an array of media types without parameters, not';
-  await expect(async () => outcome(Item, {}, { jsonTypes: [type as string] })).rejects.toThrow(message);
 });
 
 it.each(['\u00a0', '\v', '\f', '\u2003\n', '\u2028'])(

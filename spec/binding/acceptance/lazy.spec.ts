@@ -1,18 +1,5 @@
-import {
-  bindRequest,
-  dto,
-  field,
-  fromQuery,
-  int,
-  lazy,
-  list,
-  nullable,
-  optional,
-  queryParam,
-  string,
-  type AnyType,
-  type DtoClass,
-} from '../../../lib';
+import { bindRequest, dto, field, fromQuery, int, lazy, list, optional, string } from '../../../lib';
+import type { AnyType, DtoClass } from '../../../lib';
 import { bind, outcome } from '../../support/one-endpoint';
 
 interface TreeShape {
@@ -58,32 +45,4 @@ it('the type is asked for once for each middleware, when that is made', () => {
   expect(asked).not.toHaveBeenCalled();
   bindRequest(Late);
   expect(asked).toHaveBeenCalledTimes(1);
-});
-
-const itself: AnyType = lazy((): AnyType => itself);
-const listOfItself: AnyType = list(lazy((): AnyType => listOfItself));
-const nullableItself: AnyType = nullable(list(lazy((): AnyType => nullableItself)));
-
-it.each<[string, AnyType, RegExp]>([
-  ['a type that is itself', itself, /this type contains itself and nothing else; put a dto between the two/],
-  ['a list that is itself', listOfItself, /this type contains itself and nothing else/],
-  ['a nullable list that is itself', nullableItself, /this type contains itself and nothing else/],
-  [
-    'what turns out to be optional',
-    lazy(() => optional(int)),
-    /lazy must not return an optional type: write optional\(lazy/,
-  ],
-  ['what turns out to be nothing', lazy(() => undefined as unknown as AnyType), /undefined is not a type/],
-])('%s is refused when the middleware is made', (_what, type, message) => {
-  class Node extends dto({ v: type }) {}
-  expect(() => bindRequest(Node)).toThrow(message);
-  expect(() => bindRequest(dto({ in: Node }))).toThrow(/Node\.v: /);
-});
-
-it('a class that refers to itself and has a property for the root of a request only is refused', () => {
-  class Node {
-    @queryParam(int) page = 1;
-    @field(optional(lazy(() => Node))) next: Node | undefined;
-  }
-  expect(() => bindRequest(Node)).toThrow(/Node\.page: queryParam binds only at the root/);
 });

@@ -1,18 +1,6 @@
 import express from 'express';
-import {
-  bindRequest,
-  configure,
-  dto,
-  field,
-  fromBody,
-  int,
-  list,
-  serializerContext,
-  string,
-  type AnyType,
-  type BindingOptions,
-  type NamingPolicyName,
-} from '../../../lib';
+import { bindRequest, configure, dto, field, fromBody, int, list, serializerContext, string } from '../../../lib';
+import type { AnyType, BindingOptions, NamingPolicyName } from '../../../lib';
 import { ask } from '../../support/ask';
 import { outcome } from '../../support/one-endpoint';
 
@@ -110,26 +98,4 @@ it('a policy is that of the whole application; that of an endpoint wins', async 
   expect((await ask(app, { path: '/app', json: city })).body).toEqual(city);
   const renamed = { CityName: 'X', ZIP: '1' };
   expect((await ask(app, { path: '/endpoint', json: renamed })).body).toEqual(renamed);
-});
-
-class BySnake extends dto({ userName: string, user_name: string }) {}
-class ByCamel extends dto({ Name: string, name: string }) {}
-class ByOption extends dto({ a: string, b: field(string, { jsonPropertyName: 'a' }) }) {}
-class ByFunction extends dto({ a: string, b: string }) {}
-
-it.each<[string, AnyType, BindingOptions]>([
-  ['bindRequest: BySnake.userName and BySnake.user_name have the same JSON name, "user_name".', BySnake, snake],
-  ['ByCamel.Name and ByCamel.name have the same JSON name, "name".', ByCamel, {}],
-  ['ByFunction.a and ByFunction.b have the same JSON name, "x".', ByFunction, { propertyNamingPolicy: () => 'x' }],
-  [
-    'BySnake.userName and BySnake.user_name have the same',
-    dto({ in: list(BySnake) }),
-    { propertyNamingPolicy: 'kebab-case' },
-  ],
-  ['responses[201]: ByOption.a and ByOption.b have the same JSON', ByFunction, { responses: { 201: ByOption } }],
-  ['propertyNamingPolicy must be ', City, { propertyNamingPolicy: 'SNAKE' as NamingPolicyName }],
-  ['propertyNamingPolicy must be ', City, { propertyNamingPolicy: 1 as unknown as NamingPolicyName }],
-])('%s is refused when the middleware is made', (message, Dto, options) => {
-  expect(() => bindRequest(Dto, options)).toThrow(TypeError);
-  expect(() => bindRequest(Dto, options)).toThrow(message);
 });

@@ -1,53 +1,60 @@
 import { BigNumber } from 'bignumber.js';
 import express, { type RequestHandler } from 'express';
+import { Keyv } from 'keyv';
 import multer from 'multer';
-import { bindRequest, decimal, double, dto, file, int, list, long, optional, string } from '../../../lib';
+import { gzipSync } from 'node:zlib';
+import { bindRequest, decimal, double, dto, file, idempotency, int, list, long, optional, string } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import type { Sent } from '../../support/ask';
-import { bind, urlEncoded } from '../../support/one-endpoint';
+import { pairs, type Sent } from '../../support/ask';
+import { bind, failures, outcome, urlEncoded } from '../../support/one-endpoint';
 
 class Order extends dto({ sku: string, sizes: list(int), note: optional(string) }) {}
 class Upload extends dto({ title: string, photos: list(file) }) {}
-const JSON_ORDER: Sent = { json: { sku: 'a', sizes: [3, 1, 2], extra: 1 } };
-const FORM = [
-  ['SKU', 'a'],
-  ['sizes[1]', '1'],
-  ['sizes[0]', '3'],
-  ['sizes[2]', '2'],
-] as const;
+class Exact extends dto({ id: optional(long), price: optional(decimal) }) {}
 const ORDER = { sku: 'a', sizes: [3, 1, 2] };
+const JSON_ORDER: Sent = { json: { ...ORDER, extra: 1 } };
+const FORM = pairs('SKU=a&sizes[1]=1&sizes[0]=3&sizes[2]=2');
+const QUERY: Sent = { path: '/?sku=a&sizes=3,1,2' };
+const CHUNKED: Sent = { ...JSON_ORDER, headers: { 'Transfer-Encoding': 'chunked' } };
+const PACKED: Sent = {
+  body: gzipSync(JSON.stringify(ORDER)),
+  headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+};
 
-it('a number that express.json() has rounded is refused as that', async () => {
-  class Exact extends dto({ price: decimal, id: long, count: long }) {}
-  const rounded = 'The number has more digits than can be read exactly here; send it as a string.';
-  const { errors } = await bind(
-    Exact,
-    { json: '{"price":12345678901234.56,"id":9007199254740993,"count":1.5}' },
-    { before: [express.json()] },
-  );
-  expect(errors).toMatchObject([
-    { name: 'price', detail: rounded },
-    { name: 'id', detail: rounded },
-    { name: 'count', detail: 'The value 1.5 is not a whole number of at most 64 bits.' },
-  ]);
-});
+const none: RequestHandler = (_req, _res, next) => next();
+const once = (): RequestHandler => idempotency({ store: new Keyv() });
+const all = { type: () => true };
+/** Keeps the bytes, as people do who verify a signature. */
+const verify = (req: object, _res: object, rawBody: Buffer): void => void Object.assign(req, { rawBody });
 
 describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, RequestHandler, Sent]>([
+    ['nothing', none, JSON_ORDER],
+    ['nothing, in chunks', none, CHUNKED],
+    ['nothing, packed', none, PACKED],
+    ['nothing, a form', none, { form: FORM }],
+    ['nothing, a multipart form', none, { multipart: FORM }],
+    ['nothing, a query', none, QUERY],
     ['express.json()', express.json(), JSON_ORDER],
-    ['express.json() and express.urlencoded(), for a form', express.urlencoded(), { form: FORM }],
+    ['express.json(), packed', express.json({ verify }), PACKED],
+    ['express.urlencoded()', express.urlencoded(), { form: FORM }],
     ['express.urlencoded({ extended: true })', express.urlencoded({ extended: true }), { form: FORM }],
-    ['express.text()', express.text({ type: () => true }), JSON_ORDER],
-    ['express.text(), for a form', express.text({ type: () => true }), { form: FORM }],
-    ['express.raw()', express.raw({ type: () => true }), JSON_ORDER],
-    ['express.raw(), for a form', express.raw({ type: () => true }), { form: FORM }],
+    ['express.text()', express.text(all), JSON_ORDER],
+    ['express.text(), packed', express.text({ ...all, verify }), PACKED],
+    ['express.text(), a form', express.text(all), { form: FORM }],
+    ['express.raw()', express.raw(all), JSON_ORDER],
+    ['express.raw(), packed', express.raw(all), PACKED],
+    ['express.raw(), a form', express.raw(all), { form: FORM }],
     ['multer().none()', multer().none(), { multipart: FORM }],
     ['a parser for another type', express.text({ type: 'text/csv' }), JSON_ORDER],
-  ])('after %s the dto is the same', async (_parser, parser, sent) => {
-    expect(
-      (await bind(Order, sent, { framework, before: [express.json({ type: 'text/never' }), parser], ...urlEncoded }))
-        .dto,
-    ).toEqual(ORDER);
+  ])('after %s the dto is the same, with idempotency() behind, before or not at all', async (_parser, parser, sent) => {
+    const other = express.json({ type: 'text/never' });
+    for (const before of [
+      [other, parser],
+      [other, parser, once()],
+      [once(), other, parser],
+    ])
+      expect(await outcome(Order, { ...sent, key: 'k' }, { framework, before })).toEqual(ORDER);
   });
 });
 
@@ -55,49 +62,23 @@ it.each<[string, RequestHandler]>([
   ['any()', multer().any()],
   ['array()', multer().array('photos')],
   ['fields()', multer().fields([{ name: 'photos' }])],
-])('files that multer().%s left are found', async (_how, parser) => {
-  const { dto: bound } = await bind(
-    Upload,
-    {
-      multipart: [
-        ['title', 't'],
-        ['photos', new File(['1'], 'a.png')],
-        ['photos', new File(['2'], 'b.png')],
-      ],
-    },
-    { before: [parser], allowFormData: true },
-  );
-  expect([bound?.title, bound?.photos.map(({ originalname, buffer }) => [originalname, buffer.toString()])]).toEqual([
-    't',
-    [
-      ['a.png', '1'],
-      ['b.png', '2'],
-    ],
-  ]);
-});
-
-it('the file that multer().single() left is found', async () => {
-  class One extends dto({ photo: file }) {}
-  const multipart = [['photo', new File(['1'], 'a.png')]] as const;
-  const before = [multer().single('photo')];
-  expect((await bind(One, { multipart }, { before, allowFormData: true })).dto?.photo.originalname).toBe('a.png');
+  ['single()', multer().single('photos')],
+])('files that multer().%s left are found', async (how, parser) => {
+  const names = how === 'single()' ? ['a.png'] : ['a.png', 'b.png'];
+  const multipart = [
+    ['title', 't'],
+    ...names.map(name => ['photos', new File([`of ${name}`], name)] as const),
+  ] as const;
+  const { dto: bound } = await bind(Upload, { multipart }, { before: [parser], allowFormData: true });
+  const photos = bound?.photos.map(({ originalname, buffer }) => [originalname, buffer.toString()]);
+  expect([bound?.title, photos]).toEqual(['t', names.map(name => [name, `of ${name}`])]);
 });
 
 it('the exact numbers that a parser before has made are read', async () => {
-  class Paid extends dto({
-    units: int,
-    cents: long,
-    more: long,
-    price: decimal,
-    whole: decimal,
-    rate: double,
-  }) {}
+  class Paid extends dto({ units: int, cents: long, more: long, price: decimal, whole: decimal, rate: double }) {}
   const body = {
-    units: 7n,
-    cents: 9_007_199_254_740_993n,
-    more: new BigNumber('9007199254740993'),
-    price: new BigNumber('0.1000000000000000000001'),
-    whole: 9_007_199_254_740_993n,
+    ...{ units: 7n, cents: 9_007_199_254_740_993n, more: new BigNumber('9007199254740993') },
+    ...{ price: new BigNumber('0.1000000000000000000001'), whole: 9_007_199_254_740_993n },
     rate: new BigNumber('0.12345678901234567'),
   };
   const parser: RequestHandler = (req, _res, next) => {
@@ -106,28 +87,25 @@ it('the exact numbers that a parser before has made are read', async () => {
   };
   const { dto: bound } = await bind(Paid, { json: '{}' }, { before: [express.json(), parser] });
   expect({ ...bound, price: bound?.price.toFixed(), whole: bound?.whole.toFixed() }).toEqual({
-    ...body,
-    units: 7,
-    more: 9_007_199_254_740_993n,
-    price: '0.1000000000000000000001',
-    whole: '9007199254740993',
-    rate: 0.12345678901234567,
+    ...{ units: 7, cents: 9_007_199_254_740_993n, more: 9_007_199_254_740_993n },
+    ...{ price: '0.1000000000000000000001', whole: '9007199254740993', rate: 0.12345678901234567 },
   });
 });
 
-describe('numbers that a parser before has rounded', () => {
-  class Exact extends dto({ id: optional(long), price: optional(decimal) }) {}
-  const json = '{"id":9007199254740993}';
-
+describe('a number that express.json() has rounded is refused as that:', () => {
+  const rounded = 'The number has more digits than can be read exactly here; send it as a string.';
   it.each([
-    ['a long', json],
-    ['a decimal of 17 digits', '{"price":12345678901234567}'],
-    ['a decimal that is round after it', '{"price":100000000000000001}'],
-    ['a decimal that may have been any of many', '{"price":1e21}'],
-    ['a decimal of 16 digits and a fraction', '{"price":4503599627370497.3}'],
-    ['a fraction of 17 digits', '{"price":0.12345678901234567}'],
-  ])('are refused: %s', async (_what, sent) => {
-    expect((await bind(Exact, { json: sent }, { before: [express.json()] })).status).toBe(400);
+    ['a long', '{"id":9007199254740993}', rounded],
+    ['a decimal of 16 digits', '{"price":12345678901234.56}', rounded],
+    ['a decimal of 17 digits', '{"price":12345678901234567}', rounded],
+    ['a decimal that is round after it', '{"price":100000000000000001}', rounded],
+    ['a decimal that may have been any of many', '{"price":1e21}', rounded],
+    ['a decimal of 16 digits and a fraction', '{"price":4503599627370497.3}', rounded],
+    ['a fraction of 17 digits', '{"price":0.12345678901234567}', rounded],
+    ['but not a fraction', '{"id":1.5}', 'The value 1.5 is not a whole number of at most 64 bits.'],
+  ])('%s', async (_what, json, detail) => {
+    const { errors } = await bind(Exact, { json }, { before: [express.json()] });
+    expect(errors.map(one => one.detail)).toEqual([detail]);
   });
 });
 
@@ -139,30 +117,54 @@ it('a body that was read without leaving anything is an error, not an empty body
     });
   };
   const { status, response } = await bind(Order, JSON_ORDER, { before: [drain] });
-  expect([status, response.text]).toEqual([
-    500,
-    expect.stringMatching(/^bindonce: the request body was read before this middleware/),
-  ]);
+  const message = expect.stringMatching(/^bindonce: the request body was read before this middleware/) as string;
+  expect([status, response.text]).toEqual([500, message]);
 });
 
-describe('middlewares after bindRequest', () => {
-  // Its type says more than that of any handler, so that it can be told from the ones that bind nothing.
-  const bindsBefore = bindRequest(Order, urlEncoded) as unknown as RequestHandler;
+it.each<[string, Sent, RequestHandler, unknown]>([
+  ['express.json()', JSON_ORDER, express.json(), JSON_ORDER.json],
+  ['express.urlencoded()', { form: FORM }, express.urlencoded(), Object.fromEntries(FORM)],
+])('%s after bindRequest reads the body as if nothing had read it before', async (_parser, sent, parser, left) => {
+  let body: unknown;
+  const see: RequestHandler = (req, _res, next) => {
+    ({ body } = req as { body: unknown });
+    next();
+  };
+  const before = [bindRequest(Order, urlEncoded) as unknown as RequestHandler, parser, see];
+  expect(await outcome(Order, sent, { before })).toEqual(ORDER);
+  expect(body).toEqual(left);
+});
 
-  it.each<[string, Sent, RequestHandler]>([
-    ['express.json()', JSON_ORDER, express.json()],
-    ['express.urlencoded()', { form: FORM }, express.urlencoded()],
-  ])('%s reads the body as if nothing had read it before', async (_parser, sent, parser) => {
-    let body: unknown;
-    const seen: RequestHandler[] = [
-      bindsBefore,
-      parser,
-      (req, _res, next) => {
-        body = req.body;
-        next();
-      },
-    ];
-    expect((await bind(Order, sent, { before: seen, ...urlEncoded })).dto).toEqual(ORDER);
-    expect(body).toEqual(sent.json ?? { SKU: 'a', 'sizes[0]': '3', 'sizes[1]': '1', 'sizes[2]': '2' });
+/** JSON under a type that is none of JSON, which the parser of the application reads all the same, or `jsonTypes` names. */
+describe.each(expressVersions)('types of JSON on %s', (_version, framework) => {
+  const json: RequestHandler = framework.json({ ...all, strict: false });
+  const typed = (type: string, body = JSON.stringify(ORDER)): Sent => ({
+    ...{ key: 'k', body },
+    headers: type === '' ? {} : { 'Content-Type': type },
   });
+
+  it.each(['', 'text/plain', 'Text/Plain; charset=utf-8'])(
+    'JSON that express.json() has read under %j is bound',
+    async type => {
+      for (const before of [() => [json], () => [json, once()], () => [once(), json]]) {
+        expect(await outcome(Order, typed(type), { framework, before: before() })).toEqual(ORDER);
+        expect(await outcome(list(int), typed(type, '[1,2]'), { framework, before: before() })).toEqual([1, 2]);
+        expect(await failures(Order, typed(type, '{"sizes":"x"}'), { framework, before: before() })).toHaveLength(2);
+      }
+      for (const before of [[], [framework.json()], [framework.text(all)]])
+        expect(await outcome(Order, typed(type), { framework, before })).toBe(415);
+      expect(await outcome(Order, typed('application/xml'), { framework, before: [json] })).toBe(415);
+    },
+  );
+
+  it.each(['text/plain', 'TEXT/plain;charset=utf-8', 'application/csp-report', 'application/json'])(
+    'jsonTypes names further types, in any case, whoever reads them: %s',
+    async type => {
+      const options = { framework, jsonTypes: ['text/plain', 'Application/CSP-Report'] };
+      for (const before of [[], [json], [once()]])
+        expect(await outcome(Order, typed(type), { ...options, before })).toEqual(ORDER);
+      expect((await bind(Order, typed(type, '{'), options)).problem?.type).toBe('urn:bindonce:body-malformed');
+      expect(await outcome(Order, typed('text/html'), options)).toBe(415);
+    },
+  );
 });

@@ -1,27 +1,8 @@
 import express from 'express';
 import { z } from 'zod';
-import {
-  bindRequest,
-  bool,
-  configure,
-  dateTime,
-  dto,
-  enumOf,
-  fromBody,
-  fromClaim,
-  fromHeader,
-  fromQuery,
-  int,
-  list,
-  queryParam,
-  string,
-  valueParserFor,
-  type AnyType,
-  type BindingOptions,
-  type JsonConverter,
-  type ParseResult,
-  type ValueParser,
-} from '../../../lib';
+import { bindRequest, bool, configure, dateTime, dto, enumOf, fromBody, fromClaim, fromHeader } from '../../../lib';
+import { fromQuery, int, list, queryParam, string, valueParserFor } from '../../../lib';
+import type { AnyType, BindingOptions, JsonConverter, ParseResult } from '../../../lib';
 import { ask, type Sent } from '../../support/ask';
 import { bind, outcome } from '../../support/one-endpoint';
 
@@ -136,25 +117,4 @@ it('a value parser is asked about text only, never about JSON', async () => {
   const All = dto({ all: queryParam(One), some: queryParam(list(Code)), mine: fromClaim(One) });
   const all = { all: bound, some: [new Code('a')], mine: bound };
   expect(await outcome(All, { path }, { valueParsers, user: { mine: values } })).toEqual(all);
-});
-
-const CONVERTERS = 'converters must be an array of { type, read, write }';
-const PARSERS = 'valueParsers must be an array of results of valueParserFor()';
-it.each<[string, object]>([
-  [CONVERTERS, { converters: money }],
-  [CONVERTERS, { converters: [{ read: money.read, write: money.write }] }],
-  [CONVERTERS, { converters: [{ type: Money, write: money.write }] }],
-  [CONVERTERS, { converters: [{ type: Money, read: money.read }] }],
-  [CONVERTERS, { converters: [undefined] }],
-  [PARSERS, { valueParsers: [Money as unknown as ValueParser] }],
-  [PARSERS, { valueParsers: money }],
-])('%s: refused when the middleware is made', (message, options) => {
-  expect(() => bindRequest(Point, options)).toThrow(message);
-  expect(() => configure({ binding: options })).toThrow(message);
-});
-
-it('valueParserFor without a type or a function is refused', () => {
-  const message = 'valueParserFor takes a type and a function (input) => ({ success, value }); the ';
-  expect(() => valueParserFor(Money, undefined as never)).toThrow(new TypeError(`${message}function is undefined`));
-  expect(() => valueParserFor(null as unknown as typeof Money, () => failure)).toThrow(/; the type is null$/);
 });

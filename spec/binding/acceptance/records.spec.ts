@@ -1,22 +1,9 @@
 import express from 'express';
-import {
-  bindRequest,
-  dto,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  int,
-  list,
-  nullable,
-  optional,
-  record,
-  string,
-  type AnyType,
-} from '../../../lib';
+import { bindRequest, dto, fromHeader, fromQuery, int, list, nullable, optional, record, string } from '../../../lib';
+import type { AnyType } from '../../../lib';
 import { ask, type Sent } from '../../support/ask';
 import { documentOf } from '../../support/described';
 import { outcome } from '../../support/one-endpoint';
-import { holds, type Equal } from '../../types/equal';
 import { below, threeWays } from './three-ways';
 
 class Size extends dto({ width: int }) {
@@ -91,17 +78,9 @@ it('__proto__ is a name like any other, read and written', async () => {
 });
 
 it('the API description says that all names are taken', () => {
-  const app = express();
-  app.post('/', bindRequest(dto({ stock: record(int) })), () => undefined);
+  const app = express().post('/', bindRequest(dto({ stock: record(int) })), () => undefined);
   app.get('/', bindRequest(dto({ query: fromQuery(record(string)) })), () => undefined);
-  app.put('/', bindRequest(dto({ form: fromForm(record(int)) }), { allowFormData: true }), () => undefined);
-  expect(JSON.stringify(documentOf(app))).toContain(
-    '{"type":"object","additionalProperties":{"type":"integer","format":"int32"}}',
-  );
-});
-
-it('a value that may be missing is an error; the type is a record', () => {
-  class Wrong extends dto({ v: record(optional(int)) }) {}
-  expect(() => bindRequest(Wrong)).toThrow('Wrong.v: a record has no missing values');
-  expect(() => holds<Equal<Stock['stock'], Record<string, number>>>()).not.toThrow();
+  const described = JSON.stringify(documentOf(app));
+  for (const values of ['{"type":"integer","format":"int32"}', '{"type":"string"}'])
+    expect(described).toContain(`{"type":"object","additionalProperties":${values}`);
 });

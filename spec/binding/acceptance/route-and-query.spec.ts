@@ -1,24 +1,8 @@
 import express, { Router, type Express, type RequestHandler } from 'express';
 import { z } from 'zod';
-import {
-  bindRequest,
-  bool,
-  dateTime,
-  dto,
-  field,
-  fromForm,
-  fromQuery,
-  int,
-  list,
-  long,
-  optional,
-  queryParam,
-  routeParam,
-  routeValue,
-  string,
-  type AnyType,
-  type ParseResult,
-} from '../../../lib';
+import { bindRequest, bool, dateTime, dto, field, fromForm, fromQuery, int, list, long, optional } from '../../../lib';
+import { queryParam, routeParam, routeValue, string } from '../../../lib';
+import type { AnyType, ParseResult } from '../../../lib';
 import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { failures, outcome } from '../../support/one-endpoint';

@@ -1,36 +1,10 @@
-import {
-  bool,
-  dateTime,
-  decimal,
-  double,
-  dto,
-  enumOf,
-  field,
-  formField,
-  fromClaim,
-  fromCookie,
-  fromHeader,
-  guid,
-  int,
-  list,
-  long,
-  optional,
-  queryParam,
-  routeParam,
-  string,
-  timeSpan,
-  uri,
-  Version,
-  version,
-  type AnyType,
-  type Claims,
-  type ParseResult,
-  type Property,
-  type Source,
-} from '../../../lib';
+import { bind, outcome, urlEncoded } from '../../support/one-endpoint';
+import { bool, dateTime, decimal, double, dto, enumOf, field, formField, fromClaim, fromCookie } from '../../../lib';
+import { fromHeader, guid, int, list, long, optional, queryParam, routeParam, string, timeSpan } from '../../../lib';
+import { uri, Version, version } from '../../../lib';
+import type { AnyType, Claims, ParseResult, Property, Source } from '../../../lib';
 import { processorTime } from '../../support/processor-time';
 import type { Sent } from '../../support/ask';
-import { bind, outcome, urlEncoded } from '../../support/one-endpoint';
 
 enum Level {
   Low,
@@ -131,7 +105,7 @@ const texts: readonly (readonly [AnyType, string, readonly (readonly [string, un
       ['PT1H30M', 5_400_000],
       ['P1D', 86_400_000],
       ['P1DT0.25S', 86_400_250],
-      ['-PT1S', -1_000],
+      [' -PT1S ', -1_000],
       ['pt2m', 120_000],
     ],
     '90|1.5|24:00|00:60|00:00:60|P|PT|P1Y|P1M|1h|00:00:00.|',
@@ -276,22 +250,6 @@ it('a failure of an enum names at most ten members', async () => {
   expect(await outcome(dto({ v: twelve }), inQuery('x'))).toEqual([
     'query v: The value "x" is not one of m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ….',
   ]);
-});
-
-it.each<[readonly unknown[], string]>([
-  [[], 'undefined'],
-  [[[]], 'an empty array'],
-  [[{}], 'an object'],
-  [[null], 'null'],
-  [['draft', 'sent'], '"draft", "sent"'],
-  [[['draft'], 'sent'], 'an array of "draft", "sent"'],
-  [[[1, 2]], 'an array of 1, 2'],
-  [[{ draft: {} }], 'an object with draft'],
-])('enumOf with %j is refused when it is declared, and the message shows an example', (given, shown) => {
-  const message = "enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent']), ";
-  expect(() => (enumOf as (...given: readonly unknown[]) => unknown)(...given)).toThrow(
-    new TypeError(`${message}not ${shown}`),
-  );
 });
 
 describe('a uri', () => {

@@ -1,22 +1,8 @@
 import express from 'express';
 import { z } from 'zod';
-import {
-  bindRequest,
-  configure,
-  dto,
-  field,
-  formField,
-  fromForm,
-  fromQuery,
-  int,
-  list,
-  oneOf,
-  optional,
-  queryParam,
-  record,
-  string,
-  type AnyType,
-} from '../../../lib';
+import { bindRequest, configure, dto, field, formField, fromForm, fromQuery, int, list, oneOf } from '../../../lib';
+import { optional, queryParam, record, string } from '../../../lib';
+import type { AnyType } from '../../../lib';
 import { documentOf } from '../../support/described';
 import { ask, type Sent } from '../../support/ask';
 import { outcome } from '../../support/one-endpoint';

@@ -1,26 +1,7 @@
-import {
-  bool,
-  dto,
-  enumOf,
-  field,
-  file,
-  formField,
-  fromBody,
-  fromClaim,
-  fromCookie,
-  fromHeader,
-  guid,
-  hasPermission,
-  int,
-  jsonField,
-  list,
-  optional,
-  plainText,
-  queryParam,
-  routeParam,
-  string,
-  type UploadedFile,
-} from '../../../lib';
+import { bool, dto, enumOf, field, file, formField, fromBody, fromClaim, fromCookie, fromHeader } from '../../../lib';
+import { guid, hasPermission, int, jsonField, list, optional, plainText, queryParam, routeParam } from '../../../lib';
+import { string } from '../../../lib';
+import type { UploadedFile } from '../../../lib';
 import { bind, failures, outcome } from '../../support/one-endpoint';
 
 /** What decorators promise in both of their kinds: declare.spec.ts has the standard ones, spec/legacy-decorators the others. */

@@ -1,99 +1,122 @@
-import express from 'express';
+import express, { type RequestHandler } from 'express';
+import { Keyv } from 'keyv';
 import multer from 'multer';
 import { once } from 'node:events';
 import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
-import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../../lib';
+import { z } from 'zod';
+import { bindRequest, dto, file, fromForm, idempotency, int, list, optional, string } from '../../../lib';
+import type { AnyType, BindingOptions } from '../../../lib';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { TemporaryDirectory } from '../../support/temporary-directory';
-import { ask, problemIn, toWire, type Sent } from '../../support/ask';
+import { ask, toWire, type Sent } from '../../support/ask';
+import { errorAsText } from '../../support/error-as-text';
+import { expressVersions } from '../../support/express-versions';
+import { multipart, type Part } from '../../support/multipart';
 import { bind } from '../../support/one-endpoint';
 
-class Upload extends dto({ title: string, photos: list(file), count: optional(int) }) {}
-const FILES = {
-  multipart: [
-    ['title', 't'],
-    ['photos', new File(['first'], 'a.png')],
-    ['photos', new File(['second'], 'b.png')],
-  ],
-} satisfies Sent;
+class Upload extends dto({ title: optional(string), photos: list(file), count: optional(int) }) {}
 
-const directory = new TemporaryDirectory();
-const onDisk: BindingOptions = { allowFormData: true, uploads: { storage: 'disk', directory: directory.path } };
+const photo = (content: string, name = 'photos'): readonly [string, File] => [name, new File([content], 'a.png')];
+const FILES = [['title', 't'], photo('first'), photo('second')] as const;
+const part = (name: string, value: string, more = '') =>
+  `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
+const rawPhoto = (value: string) => part('photos', value, '; filename="a.png"');
+const NAMELESS = '--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n';
+const raw = (body: string): Sent => ({ body, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } });
 
-afterEach(() => directory.emptied());
-afterAll(() => directory.remove());
+const [stored, own] = [new TemporaryDirectory(), new TemporaryDirectory()];
+afterEach(async () => {
+  for (const path of own.files) rmSync(path);
+  await stored.emptied();
+});
+afterAll(() => {
+  for (const directory of [stored, own]) directory.remove();
+});
+const multipartOf = (uploads?: BindingOptions['uploads']): BindingOptions => ({
+  allowFormData: true,
+  ...(uploads && { uploads }),
+});
+const inMemory = multipartOf();
+const onDisk = multipartOf({ storage: 'disk', directory: stored.path });
+const inOwn = (more: multer.Options = {}): BindingOptions =>
+  multipartOf(multer({ storage: multer.diskStorage({ destination: own.path }), ...more }));
+const fails = (): never => {
+  throw new Error('no');
+};
+
+/** What a handler behind `bindRequest(Upload)` answers. */
+const during = async (
+  options: BindingOptions,
+  handler: (req: express.Request) => unknown,
+  sent: Sent['multipart'] = FILES,
+) => {
+  const answer: RequestHandler = (req, res) => void res.json(handler(req));
+  const app = express().post('/', bindRequest(Upload, options) as RequestHandler, answer);
+  return (await ask(app.use(errorAsText), { multipart: sent })).body as unknown;
+};
+const filesOf = (req: express.Request) => (req.dto as unknown as Upload).photos;
 
 it('files in memory, where they are by default, are buffers', async () => {
-  const { dto: bound } = await bind(Upload, FILES, { allowFormData: true });
+  const { dto: bound } = await bind(Upload, { multipart: FILES }, inMemory);
   expect(bound?.photos.map(({ buffer }) => buffer.toString())).toEqual(['first', 'second']);
 });
 
 it('files on disk are there while the handler runs, in a folder of the user alone, and gone after the response', async () => {
-  const app = express().post('/', bindRequest(Upload, onDisk), (req, res) => {
-    const modes = new Set(req.dto.photos.map(({ path }) => statSync(dirname(path)).mode & 0o777));
-    const texts = req.dto.photos.map(({ path }) => [path.startsWith(directory.path), readFileSync(path, 'utf8')]);
-    res.json([...texts, ...modes]);
-  });
-  expect((await ask(app, FILES)).body).toEqual([[true, 'first'], [true, 'second'], 0o700]);
+  const seen = await during(onDisk, req => [
+    ...filesOf(req).map(({ path }) => [path.startsWith(stored.path), readFileSync(path, 'utf8')]),
+    ...new Set(filesOf(req).map(({ path }) => statSync(dirname(path)).mode & 0o777)),
+  ]);
+  expect(seen).toEqual([[true, 'first'], [true, 'second'], 0o700]);
 });
 
 it('a file that the handler has moved is its own', async () => {
-  const kept = `${directory.path}-kept`;
-  const app = express().post('/', bindRequest(Upload, onDisk), (req, res) => {
-    renameSync(req.dto.photos[0]?.path ?? '', kept);
-    res.end();
-  });
-  expect((await ask(app, FILES)).status).toBe(200);
-  await directory.emptied();
+  const kept = `${stored.path}-kept`;
+  await during(onDisk, req => renameSync(filesOf(req)[0]?.path ?? '', kept));
+  await stored.emptied();
   expect(readFileSync(kept, 'utf8')).toBe('first');
   rmSync(kept);
 });
 
-const part = (name: string, value: string, more = '') =>
-  `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
-const photo = (value: string) => part('photos', value, '; filename="a.png"');
-const raw = (body: string): Sent => ({ body, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } });
+it('a file under a name that is not declared is not kept, in memory, on disk or by an own Multer', async () => {
+  const sent = [...FILES, photo('third', 'other'), photo('fourth', 'other.photos')];
+  const texts = ({ files }: express.Request) => (files as Express.Multer.File[]).map(({ buffer }) => buffer.toString());
+  const there = (directory: TemporaryDirectory) => () => directory.files.map(path => readFileSync(path, 'utf8')).sort();
+  expect(await during(inMemory, texts, sent)).toEqual(['first', 'second']);
+  expect(await during(onDisk, there(stored), sent)).toEqual(['first', 'second']);
+  expect(await during(inOwn(), there(own), sent)).toEqual(['first', 'second']);
+});
 
 describe('files on disk are gone when a client is refused', () => {
-  const named = (...parts: [string, string][]): Sent => ({
-    multipart: [['photos', new File(['first'], 'a.png')], ...parts],
-  });
+  const named = (...parts: [string, string][]): Sent => ({ multipart: [photo('first'), ...parts] });
   it.each<[string, Sent, BindingOptions['limits'], number]>([
-    ['a missing value', named(), {}, 400],
-    ['no closing boundary', raw(part('title', 't') + photo('first') + photo('second')), {}, 400],
+    ['a wrong value', named(['count', 'x']), {}, 400],
+    ['no closing boundary', raw(part('title', 't') + rawPhoto('first') + rawPhoto('second')), {}, 400],
+    ['a file cut off half-way', raw(rawPhoto('first') + rawPhoto('second').slice(0, -5)), {}, 400],
+    ['a broken part after a file', raw(`${rawPhoto('first')}--x\r\nfoo\r\n\r\n--x--\r\n`), {}, 400],
     [
-      'a file name without quotes',
-      raw(`${photo('1')}${part('photos', '2', '; filename=my file.png')}--x--\r\n`),
+      'a part without a name',
+      raw(`${rawPhoto('1')}${NAMELESS}--x--
+`),
       {},
       400,
     ],
-    ['a file cut off half-way', raw(photo('first') + photo('second').slice(0, -5)), {}, 400],
-    ['a broken part after a file', raw(`${photo('first')}--x\r\nfoo\r\n\r\n--x--\r\n`), {}, 400],
-    ['a file that is too large', FILES, { fileBytes: 5 }, 413],
-    ['too many files', FILES, { files: 1 }, 413],
+    ['a file that is too large', { multipart: FILES }, { fileBytes: 5 }, 413],
+    ['too many files', { multipart: FILES }, { files: 1 }, 413],
     ['too many fields', named(['title', 't'], ['a', 'b']), { fields: 1 }, 413],
     ['a field that is too large', named(['title', 'x'.repeat(11)]), { fieldBytes: 10 }, 413],
-    ['a part without a name', raw(`${photo('1')}--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n`), {}, 400],
   ])('%s', async (_what, sent, limits, expected) => {
     const { status, problem } = await bind(Upload, sent, { ...onDisk, ...(limits && { limits }) });
     expect([status, problem?.status]).toEqual([expected, expected]);
-    expect(directory.files).toEqual([]);
+    expect(stored.files).toEqual([]);
   });
 
-  it('an error in the handler, or in a middleware after', async () => {
-    const app = express().post('/', bindRequest(Upload, onDisk), () => {
-      throw new Error('no');
-    });
-    app.use((_error: Error, _req: express.Request, res: express.Response, next: express.NextFunction) => {
-      if (res.headersSent) next();
-      else res.status(500).end();
-    });
-    expect((await ask(app, FILES)).status).toBe(500);
-    await directory.emptied();
+  it('an error in the handler', async () => {
+    await during(onDisk, fails);
+    await stored.emptied();
   });
 });
 
@@ -104,11 +127,11 @@ describe('files on disk are gone when the client hangs up', () => {
     const socket = connect(port, '127.0.0.1');
     socket.write(
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n' +
-        `${part('title', 't')}${photo('first')}${photo('half').slice(0, -4)}`,
+        `${part('title', 't')}${rawPhoto('first')}${rawPhoto('half').slice(0, -4)}`,
     );
-    await directory.filled();
+    await stored.filled();
     socket.destroy();
-    await directory.emptied();
+    await stored.emptied();
     expect(ran).not.toHaveBeenCalled();
   });
 
@@ -117,139 +140,186 @@ describe('files on disk are gone when the client hangs up', () => {
     ['while an earlier response of its connection is pending', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
   ])('%s', async (_when, before) => {
     const running = signal();
-    const app = express()
-      .get('/', () => undefined)
-      .post('/', bindRequest(Upload, onDisk), () => running.happens());
-    const { body = '', headers = {} } = await toWire(FILES);
+    const app = express().get('/', () => undefined);
+    app.post('/', bindRequest(Upload, onDisk), () => running.happens());
+    const { body = '', headers = {} } = await toWire({ multipart: FILES });
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
-    const { port } = await serve(app);
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect((await serve(app)).port, '127.0.0.1');
     socket.write(`${before}POST / HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`);
     socket.write(body);
     await running.happened;
-    expect(directory.files).toHaveLength(2);
+    expect(stored.files).toHaveLength(2);
     socket.destroy();
-    await directory.emptied();
+    await stored.emptied();
   });
 });
 
 describe("a Multer of the application's own", () => {
-  afterEach(() => {
-    for (const path of directory.files) rmSync(path);
+  it.each<[string, multer.Options['limits'], BindingOptions['limits'], number]>([
+    ['its own', { fileSize: 10 }, { fileBytes: 1_000 }, 413],
+    ['that of bindRequest', { fileSize: 1_000 }, { fileBytes: 10 }, 413],
+    ['neither', { fileSize: 1_000 }, { fileBytes: 1_000 }, 200],
+  ])('has the stricter of two limits: %s is exceeded', async (_whose, theirs, limits, expected) => {
+    const options = { ...inOwn({ limits: theirs ?? {} }), ...(limits && { limits }) };
+    expect((await bind(Upload, { multipart: [photo('x'.repeat(11))] }, options)).status).toBe(expected);
+    if (expected === 413) await own.emptied();
+  });
+
+  const refusals: readonly [string, BindingOptions, Sent['multipart'], number][] = [
+    ['a value is not valid', {}, [photo('1'), ['count', 'x']], 400],
+    ['a file stands for a text', {}, [['title', 'a'], photo('1', 'photos[0]'), photo('2', 'Count')], 400],
+    [
+      'a modifier finds a failure',
+      { modifier: (_dto, _Dto, context) => context.fail('title', 'No.') },
+      [photo('1')],
+      400,
+    ],
+    ['a modifier throws', { modifier: fails }, [photo('1')], 500],
+    ['a modifier rejects', { modifier: () => Promise.reject(new Error('no')) }, [photo('1')], 500],
+  ];
+  const rows = expressVersions.flatMap(([name, framework]) =>
+    refusals.map(row => [row[0], name, framework, row] as const),
+  );
+
+  it.each(rows)('keeps no file of a request that is refused because %s: %s', async (_what, _name, framework, row) => {
+    const [, options, sent = [], expected] = row;
+    expect((await bind(Upload, { multipart: sent }, { framework, ...inOwn(), ...options })).status).toBe(expected);
+    await own.emptied();
+  });
+
+  it.each<[string, BindingOptions]>([
+    ['that succeeds', {}],
+    ['whose modifier looks at it', { modifier: () => undefined }],
+  ])('keeps the files of a request %s, even if its handler fails', async (_which, options) => {
+    await during({ ...inOwn(), ...options }, fails, [photo('1')]);
+    expect(own.files).toHaveLength(1);
   });
 
   it('its filter counts, and sees the request', async () => {
-    const uploads = multer({
-      fileFilter: (req, { originalname }, done) => {
-        done(null, originalname === req.params['wanted']);
-      },
-    });
-    const { dto: bound } = await bind(
-      Upload,
-      { ...FILES, path: '/b.png' },
-      { route: '/:wanted', allowFormData: true, uploads },
-    );
+    const fileFilter: multer.Options['fileFilter'] = (req, { originalname }, done) =>
+      done(null, originalname === req.params['wanted']);
+    const sent = { multipart: [photo('1'), ['photos', new File(['2'], 'b.png')]] as const, path: '/b.png' };
+    const { dto: bound } = await bind(Upload, sent, { route: '/:wanted', ...multipartOf(multer({ fileFilter })) });
     expect(bound?.photos.map(({ originalname }) => originalname)).toEqual(['b.png']);
   });
 
-  it("the error of its filter goes to the application's error handler", async () => {
-    const uploads = multer({
-      fileFilter: (_req, _file, done) => {
-        done(Object.assign(new Error('only images'), { status: 422, expose: true }));
-      },
-    });
-    const { status, response } = await bind(Upload, FILES, { allowFormData: true, uploads });
-    expect([status, response.text]).toEqual([500, 'only images']);
-  });
-
-  it.each<[string, unknown]>([
-    ['an Error', new Error('the bucket is gone')],
-    ['an error of the system', Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: 'write' })],
-    ['a text', 'the bucket is gone'],
-  ])(
-    "a storage that fails is not the client's fault, and nothing half-bound reaches the handler: %s",
-    async (_what, error) => {
-      const uploads = multer({
+  const storing = (done: unknown, remove: multer.StorageEngine['_removeFile'] = (_req, _file, then) => then(null)) =>
+    multipartOf(
+      multer({
         storage: {
-          _handleFile: (_req, { stream }, done) => {
-            stream.resume().on('end', () => {
-              done(error);
-            });
-          },
-          _removeFile: (_req, _file, done) => {
-            done(null);
-          },
+          _handleFile: (_req, { stream }, then) => void stream.resume().on('end', () => then(done, { size: 1 })),
+          _removeFile: remove,
         },
-      });
-      const { status, response, dto: bound } = await bind(Upload, FILES, { allowFormData: true, uploads });
-      expect([status, problemIn(response), bound]).toEqual([500, undefined, undefined]);
+      }),
+    );
+
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+  const unwanted = Object.assign(new Error('only images'), { status: 422, expose: true });
+  const refusing = multipartOf(multer({ fileFilter: (_req, _file, done) => done(unwanted) }));
+
+  it.each<[string, BindingOptions, text: string]>([
+    ['its filter', refusing, 'only images'],
+    ['its storage, with an Error', storing(new Error('the bucket is gone')), 'the bucket is gone'],
+    ['its storage, with an error of the system', storing(full), 'no space'],
+    ['its storage, with a text', storing('the bucket is gone'), 'the bucket is gone'],
+  ])(
+    "an error of %s is the application's, and nothing half-bound reaches the handler",
+    async (_what, options, text) => {
+      const { status, response, dto: bound } = await bind(Upload, { multipart: FILES }, options);
+      expect([status, response.text, bound]).toEqual([500, text, undefined]);
+    },
+  );
+
+  it.each<[string, multer.StorageEngine['_removeFile'], Sent['multipart'], BindingOptions['limits'], number]>([
+    ['says that it cannot', (_req, _file, done) => done(new Error('gone')), [photo('1'), ['count', 'x']], {}, 400],
+    ['throws', fails, [photo('1'), ['count', 'x']], {}, 400],
+    ['is slow', () => undefined, [photo('1'), photo('2')], { files: 1 }, 413],
+  ])(
+    'that is asked to remove a file and %s does not keep the client waiting',
+    async (...[, remove, sent = [], limits = {}, expected]) => {
+      expect((await bind(Upload, { multipart: sent }, { ...storing(null, remove), limits })).status).toBe(expected);
     },
   );
 });
 
-describe('a file under a name that is not declared', () => {
-  const undeclared: Sent = {
-    multipart: [
-      ...FILES.multipart,
-      ['other', new File(['third'], 'c.png')],
-      ['other.photos', new File(['fourth'], 'd.png')],
-    ],
-  };
-  const during = async (options: BindingOptions, seen: (req: express.Request) => unknown): Promise<unknown> => {
-    const app = express().post('/', bindRequest(Upload, { allowFormData: true, ...options }), (req, res) => {
-      res.json(seen(req));
-    });
-    return (await ask(app, undeclared)).body as unknown;
-  };
-
-  it('is not kept, in memory or on disk', async () => {
-    const inMemory = ({ files }: express.Request): string[] =>
-      (files as Express.Multer.File[]).map(({ buffer }) => buffer.toString());
-    expect(await during({}, inMemory)).toEqual(['first', 'second']);
-    const there = (): string[] => directory.files.map(path => readFileSync(path, 'utf8')).sort();
-    expect(await during(onDisk, there)).toEqual(['first', 'second']);
-  });
-});
-
 describe('limits.formBytes', () => {
   const storages: readonly [string, BindingOptions][] = [
-    ['memory', {}],
+    ['memory', inMemory],
     ['disk', onDisk],
-    ["a Multer of the application's own", { uploads: multer() }],
+    ["a Multer of the application's own", multipartOf(multer())],
   ];
 
   it.each(storages)('bounds all of a form, its files included, however it is sent: %s', async (_where, options) => {
-    const { headers, body = '' } = await toWire(FILES);
-    const sent: Sent = { body: Buffer.from(body), headers: { 'Content-Type': headers?.['Content-Type'] ?? '' } };
-    const statusOf = async (formBytes: number, more = {}): Promise<[number, string | undefined]> => {
-      const { status, problem } = await bind(
-        Upload,
-        { ...sent, headers: { ...sent.headers, ...more } },
-        { allowFormData: true, ...options, limits: { formBytes } },
-      );
-      return [status, problem?.type];
-    };
-    const chunked = { 'Transfer-Encoding': 'chunked' };
-    for (const how of [{}, chunked]) {
-      expect(await statusOf(body.length, how)).toEqual([200, undefined]);
-      expect(await statusOf(body.length - 1, how)).toEqual([413, 'urn:bindonce:body-too-large']);
-    }
+    const { headers = {}, body = '' } = await toWire({ multipart: FILES });
+    for (const how of [{}, { 'Transfer-Encoding': 'chunked' }] as Record<string, string>[])
+      for (const [formBytes, expected, type] of [
+        [body.length, 200, undefined],
+        [body.length - 1, 413, 'urn:bindonce:body-too-large'],
+      ] as const) {
+        const sent = { body, headers: { 'Content-Type': String(headers['Content-Type']), ...how } };
+        const { status, problem } = await bind(Upload, sent, { ...options, limits: { formBytes } });
+        expect([how, status, problem?.type]).toEqual([how, expected, type]);
+      }
   });
 
   it.each(storages)('a form that says that it is larger is refused before it is sent: %s', async (_where, options) => {
-    const app = express().post(
-      '/',
-      bindRequest(Upload, { allowFormData: true, ...options, limits: { formBytes: 1_000 } }),
-    );
-    const { url } = await serve(app);
-    const upload = request(url, {
-      method: 'POST',
-      agent: false,
-      headers: { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': '1001' },
-    }).on('error', () => undefined);
-    upload.flushHeaders();
+    const app = express().post('/', bindRequest(Upload, { ...options, limits: { formBytes: 1_000 } }));
+    const headers = { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': '1001' };
+    const upload = request((await serve(app)).url, { method: 'POST', agent: false, headers });
+    upload.on('error', () => undefined).flushHeaders();
     const [response] = (await once(upload, 'response')) as [IncomingMessage];
     expect(response.statusCode).toBe(413);
     upload.destroy();
+  });
+});
+
+/** Multer drops a file without a name; HTTP clients of Java send such files. */
+describe.each<[string, () => RequestHandler[], BindingOptions]>([
+  ['in memory', () => [], inMemory],
+  ['on disk', () => [], onDisk],
+  ['in memory, behind idempotency()', () => [idempotency({ store: new Keyv() })], inMemory],
+  ['on disk, behind idempotency()', () => [idempotency({ store: new Keyv() })], onDisk],
+])('a part without a file name, %s,', (_way, before, options) => {
+  const scan = { title: string, scan: optional(file), photos: optional(list(file)), note: optional(string) };
+  class Claim extends dto(scan) {}
+  class Whole extends dto({ claim: fromForm(Claim) }) {}
+  class Loose extends dto({ claim: fromForm(z.object({ title: z.string() })) }) {}
+  const [type, big] = ['application/octet-stream', 'x'.repeat(2_000_000)];
+  const post = (Dto: AnyType, ...parts: Part[]) =>
+    bind<AnyType>(
+      Dto,
+      { key: 'k', ...multipart([{ name: 'title', value: 't' }, ...parts], 'b1') },
+      { before: before(), ...options },
+    );
+
+  it.each<[string, Part]>([
+    ['without a file name', { name: 'scan', type, value: 'x' }],
+    ['in another case', { name: 'SCAN', type, value: 'x' }],
+    ['of 2 MB', { name: 'scan', type, value: big }],
+    ['with an empty file name', { name: 'scan', filename: '', type, value: 'x' }],
+    ['with an empty file name and 2 MB', { name: 'scan', filename: '', type, value: big }],
+    ['whose file name is that of a folder', { name: 'scan', filename: 'a/', type: 'image/png', value: 'x' }],
+    ['whose file name is two dots', { name: 'scan', filename: '..', type: 'application/json', value: '{}' }],
+    ['of a list', { name: 'photos[0]', type, value: 'x' }],
+    ['that is text', { name: 'note', type, value: 'x' }],
+  ])('is refused, not lost: one %s', async (_what, sent) => {
+    const photos: Part = { name: 'photos', filename: 'a.png', value: 'x' };
+    for (const Dto of [Claim, Whole, Loose])
+      expect((await post(Dto, photos, sent, photos)).problem).toMatchObject({
+        ...{ status: 400, type: 'urn:bindonce:body-malformed' },
+        detail:
+          `In the multipart form, the part "${sent.name}" has content and no file name. With a file, send ` +
+          'filename="…"; send text without the type application/octet-stream.',
+      });
+  });
+
+  it.each<[string, Part]>([
+    ['under a name that is not declared', { name: 'other', type, value: 'x' }],
+    ['of 2 MB under a name that is not declared', { name: 'other', type, value: big }],
+    ['without content', { name: 'scan', type, value: '' }],
+    ['without content, with an empty file name', { name: 'scan', filename: '', type, value: '' }],
+  ])('is ignored %s', async (_what, sent) => {
+    expect((await post(Claim, sent)).dto).toEqual({ title: 't' });
+    expect((await post(Whole, sent)).dto).toEqual({ claim: { title: 't' } });
   });
 });

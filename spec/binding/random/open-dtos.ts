@@ -1,105 +1,10 @@
 import BigNumber from 'bignumber.js';
 import { z } from 'zod';
-import {
-  bool,
-  dateTime,
-  decimal,
-  double,
-  dto,
-  enumOf,
-  file,
-  fromBody,
-  fromCookie,
-  fromForm,
-  fromHeader,
-  fromQuery,
-  guid,
-  hasPermission,
-  int,
-  lazy,
-  list,
-  long,
-  nullable,
-  optional,
-  plainText,
-  queryParam,
-  routeParam,
-  string,
-  timeSpan,
-  uri,
-  Version,
-  version,
-  type AnyType,
-  type DtoClass,
-} from '../../../lib';
+import { bool, dateTime, decimal, double, dto, enumOf, file, fromBody, fromCookie, fromForm } from '../../../lib';
+import { fromHeader, fromQuery, guid, hasPermission, int, lazy, list, long, nullable, optional } from '../../../lib';
+import { plainText, queryParam, routeParam, string, timeSpan, uri, Version, version } from '../../../lib';
+import type { AnyType } from '../../../lib';
 import { pairs } from '../../support/ask';
-
-interface InnerShape {
-  label: string | undefined;
-  n: number | undefined;
-  self: InnerShape | undefined;
-  items: InnerShape[] | undefined;
-  anything: unknown;
-}
-class Inner extends dto({
-  label: optional(string),
-  n: optional(int),
-  self: optional(lazy((): DtoClass<InnerShape> => Inner)),
-  items: optional(list(lazy((): DtoClass<InnerShape> => Inner))),
-  anything: optional(z.object({ a: z.string().optional() })),
-}) {}
-
-const members = {
-  label: optional(string),
-  flag: optional(bool),
-  n: optional(int),
-  real: optional(double),
-  at: optional(dateTime),
-  span: optional(timeSpan),
-  id: optional(guid),
-  link: optional(uri),
-  release: optional(version),
-  colour: optional(enumOf(['red', 'blue'])),
-  maybe: optional(nullable(int)),
-  labels: optional(list(string)),
-  sizes: optional(list(int)),
-  matrix: optional(list(list(int))),
-  inner: optional(Inner),
-  items: optional(list(Inner)),
-};
-class Plain extends dto(members) {}
-/** Its numbers are read with all their digits, by another parser of JSON. */
-class Exact extends dto({
-  ...members,
-  big: optional(long),
-  price: optional(decimal),
-  prices: optional(list(decimal)),
-}) {}
-class OnRoute extends dto({
-  ...members,
-  id: routeParam(optional(string)),
-  n: routeParam(optional(int)),
-  page: queryParam(int, { default: 1 }),
-}) {}
-class Upload extends dto({
-  title: optional(string),
-  items: optional(list(Inner)),
-  inner: optional(Inner),
-  document: optional(file),
-  pages: optional(list(file)),
-}) {}
-class WholeForm extends dto({ form: fromForm(Upload), query: fromQuery(Inner) }) {}
-class WholeBody extends dto({ body: fromBody(Inner), n: optional(int) }) {}
-class Text extends dto({ content: plainText(), label: optional(string), items: optional(list(Inner)) }) {}
-class Heads extends dto({
-  label: fromHeader(optional(string)),
-  sizes: fromHeader(optional(list(int))),
-  items: fromHeader(optional(list(Inner))),
-  price: fromHeader(optional(decimal)),
-  inner: fromCookie(optional(Inner)),
-  labels: fromCookie(optional(list(string))),
-  flag: hasPermission('all', { required: false }),
-}) {}
 
 /** What may stand on a dto: its declared properties, each of its type, and nothing else. */
 export type Shape =
@@ -112,44 +17,65 @@ const isInt = (value: unknown): boolean => (Number(value) | 0) === value;
 const isNumber = (value: unknown): boolean => Number.isFinite(value);
 const isDecimal = (value: unknown): boolean => BigNumber.isBigNumber(value) && value.isFinite();
 const isFile = (value: unknown): boolean => Buffer.isBuffer((value as { buffer?: unknown }).buffer);
+const isDate = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
 const isSchemaObject = (value: unknown): boolean =>
   Object.entries(value ?? {}).every(([name, one]) => name === 'a' && (one === undefined || isText(one)));
+
+/** Properties, none of which is required, each with its type and what may stand there. */
+type Members = Readonly<Record<string, readonly [AnyType, Shape]>>;
+const shapeOf = (members: Members): Readonly<Record<string, Shape>> =>
+  Object.fromEntries(Object.entries(members).map(([name, [, shape]]) => [name, shape]));
+const typesOf = (members: Members): Readonly<Record<string, AnyType>> =>
+  Object.fromEntries(Object.entries(members).map(([name, [type]]) => [name, optional(type)]));
+
+const innerMembers: Members = {
+  ...{ label: [string, isText], n: [int, isInt], anything: [z.object({ a: z.string().optional() }), isSchemaObject] },
+  self: [lazy((): AnyType => Inner), () => false],
+  items: [list(lazy((): AnyType => Inner)), () => false],
+};
+class Inner extends dto(typesOf(innerMembers)) {}
 const inner: Shape = {
   class: Inner,
-  members: () => ({ label: isText, n: isInt, self: inner, items: { of: inner }, anything: isSchemaObject }),
+  members: () => ({ ...shapeOf(innerMembers), self: inner, items: { of: inner } }),
 };
-const shapes: Readonly<Record<string, Shape>> = {
-  label: isText,
-  title: isText,
-  content: isText,
-  flag: value => typeof value === 'boolean',
-  n: isInt,
-  page: isInt,
-  real: isNumber,
-  at: value => value instanceof Date && !Number.isNaN(value.getTime()),
-  span: isNumber,
-  id: isText,
-  link: value => value instanceof URL,
-  release: value => value instanceof Version,
-  colour: value => value === 'red' || value === 'blue',
-  maybe: value => value === null || isInt(value),
-  labels: { of: isText },
-  sizes: { of: isInt },
-  matrix: { of: { of: isInt } },
-  inner,
-  items: { of: inner },
-  big: value => typeof value === 'bigint',
-  price: isDecimal,
-  prices: { of: isDecimal },
-  document: isFile,
-  pages: { of: isFile },
-  body: inner,
-  query: inner,
+
+const members: Members = {
+  ...{ label: [string, isText], flag: [bool, value => typeof value === 'boolean'], n: [int, isInt] },
+  ...{ real: [double, isNumber], at: [dateTime, isDate], span: [timeSpan, isNumber], id: [guid, isText] },
+  link: [uri, value => value instanceof URL],
+  release: [version, value => value instanceof Version],
+  colour: [enumOf(['red', 'blue']), value => value === 'red' || value === 'blue'],
+  maybe: [nullable(int), value => value === null || isInt(value)],
+  ...{ labels: [list(string), { of: isText }], sizes: [list(int), { of: isInt }] },
+  matrix: [list(list(int)), { of: { of: isInt } }],
+  ...{ inner: [Inner, inner], items: [list(Inner), { of: inner }] },
 };
-const own =
-  (...names: string[]) =>
-  (): Readonly<Record<string, Shape>> =>
-    Object.fromEntries(names.map(name => [name, shapes[name] ?? (() => false)]));
+/** Numbers that are read with all their digits, by another parser of JSON. */
+const exact: Members = {
+  ...members,
+  big: [long, value => typeof value === 'bigint'],
+  ...{ price: [decimal, isDecimal], prices: [list(decimal), { of: isDecimal }] },
+};
+const upload: Members = {
+  ...{ title: [string, isText], items: [list(Inner), { of: inner }], inner: [Inner, inner] },
+  ...{ document: [file, isFile], pages: [list(file), { of: isFile }] },
+};
+class Plain extends dto(typesOf(members)) {}
+class Exact extends dto(typesOf(exact)) {}
+class OnRoute extends dto({
+  ...typesOf(members),
+  ...{ id: routeParam(optional(string)), n: routeParam(optional(int)), page: queryParam(int, { default: 1 }) },
+}) {}
+class Upload extends dto(typesOf(upload)) {}
+class WholeForm extends dto({ form: fromForm(Upload), query: fromQuery(Inner) }) {}
+class WholeBody extends dto({ body: fromBody(Inner), n: optional(int) }) {}
+class Text extends dto({ content: plainText(), label: optional(string), items: optional(list(Inner)) }) {}
+class Heads extends dto({
+  ...{ label: fromHeader(optional(string)), sizes: fromHeader(optional(list(int))) },
+  ...{ items: fromHeader(optional(list(Inner))), price: fromHeader(optional(decimal)) },
+  ...{ inner: fromCookie(optional(Inner)), labels: fromCookie(optional(list(string))) },
+  flag: hasPermission('all', { required: false }),
+}) {}
 
 /** Where something stands that was never declared, or is not what was declared. */
 export function undeclared(value: unknown, shape: Shape, path = 'dto'): string[] {
@@ -170,34 +96,27 @@ export function undeclared(value: unknown, shape: Shape, path = 'dto'): string[]
   });
 }
 
-const names = Object.keys(members);
+const { label, sizes, items, price, labels, flag } = shapeOf(exact);
+const of = (Dto: new () => object, shape: Readonly<Record<string, Shape | undefined>>): Shape => ({
+  class: Dto,
+  members: () => shape as Readonly<Record<string, Shape>>,
+});
 /** Dtos that want nothing, so that much of what is malformed gets as far as them. */
 export const endpoints: readonly [path: string, Dto: AnyType, shape: Shape][] = [
-  ['/plain', Plain, { class: Plain, members: own(...names) }],
-  ['/parsed', Plain, { class: Plain, members: own(...names) }],
-  ['/exact', Exact, { class: Exact, members: own(...names, 'big', 'price', 'prices') }],
-  ['/route/:n{/:id}', OnRoute, { class: OnRoute, members: own(...names, 'page') }],
-  [
-    '/form',
-    WholeForm,
-    {
-      class: WholeForm,
-      members: () => ({
-        form: { class: Upload, members: own('title', 'items', 'inner', 'document', 'pages') },
-        query: inner,
-      }),
-    },
-  ],
-  ['/body', WholeBody, { class: WholeBody, members: own('body', 'n') }],
+  ['/plain', Plain, of(Plain, shapeOf(members))],
+  ['/parsed', Plain, of(Plain, shapeOf(members))],
+  ['/exact', Exact, of(Exact, shapeOf(exact))],
+  ['/route/:n{/:id}', OnRoute, of(OnRoute, { ...shapeOf(members), page: isInt })],
+  ['/form', WholeForm, of(WholeForm, { form: of(Upload, shapeOf(upload)), query: inner })],
+  ['/body', WholeBody, of(WholeBody, { body: inner, n: isInt })],
   ['/list', list(Inner), { of: inner }],
-  ['/text', Text, { class: Text, members: own('content', 'label', 'items') }],
-  ['/heads', Heads, { class: Heads, members: own('label', 'sizes', 'items', 'price', 'inner', 'labels', 'flag') }],
+  ['/text', Text, of(Text, { content: isText, label, items })],
+  ['/heads', Heads, of(Heads, { label, sizes, items, price, inner, labels, flag })],
 ];
 
 /** What can be sent to them. */
 export const declared = {
   endpoints: '/plain /parsed /exact /exact /route/* /route/1/* /form /body /list /text /heads'.split(' '),
-  names: [...names, 'big', 'price', 'prices', 'title', 'document', 'pages', 'page', 'a', 'self', 'anything'],
   likelyPairs: pairs(
     'label=x&n=1&flag=true&at=2026-11-21&labels=a&sizes[1]=2&sizes=[1,2]&matrix[0]=[1]&inner={"label":"x"}&inner.label=x&' +
       'inner[self][n]=1&items[0].label=x&items[2][self].n=3&items={"n":1},{}&anything.a=x&title=x&price=1.50&' +

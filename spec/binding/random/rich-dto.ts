@@ -1,24 +1,7 @@
 import BigNumber from 'bignumber.js';
 import fc, { type Arbitrary } from 'fast-check';
-import {
-  bool,
-  dateTime,
-  decimal,
-  double,
-  dto,
-  enumOf,
-  guid,
-  int,
-  list,
-  long,
-  nullable,
-  optional,
-  string,
-  timeSpan,
-  uri,
-  Version,
-  version,
-} from '../../../lib';
+import { bool, dateTime, decimal, double, dto, enumOf, guid, int, list, long, nullable, oneOf } from '../../../lib';
+import { optional, record, string, timeSpan, uri, Version, version } from '../../../lib';
 import { Filled, Spelled, type Spelling } from './spelling';
 
 enum Level {
@@ -36,6 +19,9 @@ export class Line extends dto({
   marks: optional(list(dateTime)),
   at: optional(Point),
 }) {}
+class Card extends dto({ number: string, limit: optional(decimal) }) {}
+class Cash extends dto({}) {}
+const payment = oneOf('payKind', { card: Card, cash: Cash });
 export class Rich extends dto({
   text: string,
   note: optional(string),
@@ -68,6 +54,11 @@ export class Rich extends dto({
   extra: optional(Line),
   lines: list(Line),
   points: optional(list(Point)),
+  payment,
+  payments: list(payment),
+  refund: optional(payment),
+  stock: record(int),
+  shelves: optional(record(Line)),
 }) {}
 
 const spelled = <T>(
@@ -175,6 +166,7 @@ const uris = spelled(
     .oneof(
       fc.webUrl({ withFragments: true, withQueryParameters: true, size: 'xsmall' }),
       fc.constantFrom('http://a,b@example.org/', 'https://[::1]:8443/?a=1,2&b[]=3#é'),
+      fc.string({ unit: 'binary' }).map(rest => `http://a/${rest}`),
     )
     .map(text => new URL(text)),
   value => value.href,
@@ -209,6 +201,11 @@ const NOTHING = new Spelled(undefined, '', 'null');
 const NULL = new Spelled(null, undefined, 'null');
 const NO_TEXT = new Spelled(undefined, undefined, 'null');
 
+/** A record has no prototype. */
+function Bare(): object {
+  return Object.create(null) as object;
+}
+
 /** Rich dtos as they can be spelled in JSON, or with `inNames` in a form or a query too. @param extras what is sent along on every level. */
 export function richDtos({
   inNames = false,
@@ -233,6 +230,16 @@ export function richDtos({
     marks: orMissing(several(dates)),
     at: orMissing(points),
   });
+  const tagged = (kind: string): Arbitrary<Spelling> => fc.constant(new Spelled(kind, kind));
+  const payments = fc.oneof(
+    filled<object>(Card, { payKind: tagged('card'), number: texts, limit: orMissing(decimals, NOTHING) } as object),
+    filled<object>(Cash, { payKind: tagged('cash') } as object),
+  );
+  /** Names of the client's, of which one in another case is another one. */
+  const recordOf = (values: Arbitrary<Spelling>): Arbitrary<Filled> =>
+    fc
+      .dictionary(fc.stringMatching(/^[A-Z\d]{1,3}$/), values, { maxKeys: 3 })
+      .map(all => new Filled(Bare as never, all));
   return filled(Rich, {
     text: texts,
     note: orMissingText,
@@ -265,5 +272,10 @@ export function richDtos({
     extra: orMissing(lines),
     lines: several(lines),
     points: orMissing(several(points)),
+    payment: payments,
+    payments: several(payments),
+    refund: orMissing(payments),
+    stock: recordOf(ints),
+    shelves: orMissing(recordOf(lines)),
   });
 }

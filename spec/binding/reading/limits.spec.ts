@@ -1,18 +1,7 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { z } from 'zod';
-import {
-  bindRequest,
-  dto,
-  file,
-  fromForm,
-  int,
-  list,
-  optional,
-  string,
-  type AnyType,
-  type BindingLimits,
-} from '../../../lib';
+import { dto, file, fromForm, int, list, optional, string, type AnyType, type BindingLimits } from '../../../lib';
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -107,15 +96,4 @@ it.each<[string, Sent, number]>([
   ['101 files', { multipart: photos(101) }, 413],
 ])("without limits of one's own: %s", async (_what, sent, expected) => {
   expect((await bind(Form, sent, urlEncoded)).status).toBe(expected);
-});
-
-it.each<[object, string]>([
-  [{ items: 0 }, 'items must be a whole number above zero, not 0'],
-  [{ files: -1 }, 'files must be'],
-  [{ bodyBytes: 1.5 }, 'bodyBytes must be'],
-  [{ fields: '5' }, 'fields must be a whole number above zero, not "5"'],
-  [{ fileBytes: Infinity }, 'fileBytes must be'],
-  [{ item: 5 }, 'there is no option "item"; did you mean "items"?'],
-])('limits %j are refused when the middleware is made', (limits, message) => {
-  expect(() => bindRequest(Form, { limits: limits as BindingLimits })).toThrow(message);
 });

@@ -1,20 +1,7 @@
 import express, { type RequestHandler } from 'express';
-import {
-  BigNumber,
-  bindRequest,
-  configure,
-  decimal,
-  dto,
-  field,
-  idempotency,
-  list,
-  nullable,
-  optional,
-  record,
-  serializerContext,
-  string,
-  type AnyType,
-} from '../../../lib';
+import { BigNumber, bindRequest, configure, decimal, dto, field, idempotency, list, nullable } from '../../../lib';
+import { optional, record, serializerContext, string } from '../../../lib';
+import type { AnyType } from '../../../lib';
 import { ask } from '../../support/ask';
 import { documentOf, operationOf } from '../../support/described';
 
