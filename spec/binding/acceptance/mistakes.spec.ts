@@ -172,7 +172,7 @@ class Price {
 
 it.each<[string, () => unknown]>([
   ['bindRequest takes the dto first, and then the options', () => bindRequest({} as AnyType, Line as BindingOptions)],
-  ['problemDetails takes no options. Write app.use(problemDetails()).', () => problemDetails({} as never)],
+  ['problemDetails takes no arguments, and is not passed itself', () => problemDetails({} as never)],
   [
     'tenant: it is declared twice, with fromHeader and with queryParam; use one of them, with all options',
     () =>
@@ -208,7 +208,7 @@ const later = z.string().refine(() => Promise.resolve(true));
 it.each<[string, RequestHandler]>([
   ['idempotency was passed to Express without being called. Mount what it returns:', idempotency as never],
   ['bindRequest was passed to Express without being called.', bindRequest as never],
-  ['problemDetails was passed to Express without being called.', problemDetails as never],
+  ['problemDetails takes no arguments, and is not passed itself', problemDetails as never],
   [
     'bindRequest: the binder returned undefined',
     bindRequest(Line, { binder: { bind: () => undefined as never } }) as never,
