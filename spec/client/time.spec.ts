@@ -18,7 +18,7 @@ it.each<[string | undefined, number]>([
   ['Sun, 22 Nov 2026 11:59:00 GMT', 0],
   ...['-1', '1.5', 'soon', undefined].map((value): [string | undefined, number] => [value, 0]),
 ])('Retry-After: %s is %d ms', (value, ms) => {
-  const headers = value === undefined ? {} : { 'Retry-After': value };
+  const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
   expect(answerIn(new Response(null, { status: 503, headers }), '', 'Replayed').pause).toBe(ms);
 });
 
