@@ -1,11 +1,11 @@
 import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import type { Awaitable } from '../basics/awaitable';
 import { processMemory } from '../basics/process';
-import { ClientGone, onExchangeEnd } from '../http/exchange-end';
+import { ClientGone } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
 import { onDisk, unnamedFile } from './temporary-files';
 
@@ -26,17 +26,10 @@ export const held = { weight: 0, bound: Math.min(2_147_483_648, processMemory) }
 /** Bytes that each request may always hold: a few clients with large uploads must not shut out all others. */
 const ALWAYS_HELD = 65_536;
 
-/** The bytes that one request holds. */
+/** The bytes that one request holds, until it is told that the exchange is over. */
 export class Holding {
   private weight = 0;
   private isOver = false;
-
-  /** Makes a holding that ends with the exchange. */
-  static until(req: IncomingMessage, res: ServerResponse): Holding {
-    const holding = new Holding();
-    onExchangeEnd(req, res, () => holding.end());
-    return holding;
-  }
 
   /**
    * Counts bytes as held.
@@ -73,26 +66,26 @@ export const IN_MEMORY = 1_048_576;
 /** Chunks that are kept apart; more are joined, since each takes memory besides its bytes. */
 const MOST_CHUNKS = 1_000;
 
+const REMOVED = 'this body was removed when its request was over. Read it before the response is sent.';
+
 /** Bytes that are read from a file at once. */
 const PIECE = 262_144;
 
 /** The bytes of one body: in memory, or in a file without a name, which the system frees when this process ends. */
 export class BodyBytes {
-  /** In bytes. */
-  size: number;
   private file: FileHandle | undefined;
   private isOpen = true;
 
   /**
    * @param isLong whether bytes go to a file from the first on.
-   * @param chunks those that another reader has left.
+   * @param chunks at most one, which another reader has left.
+   * @param size in bytes.
    */
   constructor(
     private readonly isLong = false,
     private chunks: Buffer[] = [],
-  ) {
-    this.size = chunks.reduce((sum, { length }) => sum + length, 0);
-  }
+    public size = chunks[0]?.length ?? 0,
+  ) {}
 
   /** @throws a 503 or 507 problem when memory or disk do not take the bytes; ClientGone when the exchange is over. */
   add(chunk: Buffer, holding: Holding): Awaitable<void> {
@@ -153,10 +146,7 @@ export class BodyBytes {
       const left = this.size - 1 - position;
       if (size === 0 || left <= 0) return read(size);
       try {
-        if (!this.isOpen)
-          throw new Error(
-            'bindonce: this body was removed when its request was over. Read it before the response is sent.',
-          );
+        if (!this.isOpen) throw new Error(`bindonce: ${REMOVED}`);
         // From the system's cache, usually: the file has just been written.
         const piece = Buffer.allocUnsafe(Math.min(size ?? PIECE, left));
         const length = readSync(fd, piece, 0, piece.length, position);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, isPromise, type Awaitable } from '../basics/awaitable';
+import { after, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { isExpress4 } from '../http/express';
@@ -74,19 +74,17 @@ export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unkn
 async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
   const coding = req.headers['content-encoding'];
   const bytes = new BodyBytes((declaredLength(req) ?? 0) > IN_MEMORY);
-  const holding = Holding.until(req, res);
+  const holding = new Holding();
   let isRead = false;
   onExchangeEnd(req, res, () => {
+    holding.end();
     // As node does with a body that nobody has begun to read: only then do requests emit `end` and `close`.
     if (isRead && !isReadElsewhere(req) && Reflect.deleteProperty(req, 'read')) req.resume();
     void bytes.close();
   });
   try {
     const next = readerOf(req, limit);
-    for (let chunk = await next(); chunk; chunk = await next()) {
-      const added = bytes.add(chunk, holding);
-      if (isPromise(added)) await added;
-    }
+    for (let chunk = await next(); chunk; chunk = await next()) await bytes.add(chunk, holding);
     // A chunked body without a byte is no body, as one of length 0.
     if (bytes.size === 0) return { kind: 'none' };
     // The exchange may have ended during the last write.

@@ -80,15 +80,10 @@ function problemCode({ headers }: Response, body: string): string {
   }
 }
 
-/**
- * Returns the milliseconds that the server asks to wait (RFC 9110, section 10.2.3): seconds, or a date. A date is
- * compared with the server's own clock, if its `Date` can be read (another origin has to expose it), so that a wrong
- * clock of the client does not matter.
- */
+/** Returns the milliseconds that the server asks to wait (RFC 9110, section 10.2.3): seconds, or a date. */
 function retryAfter({ headers }: Response): number {
   const value = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  const now = Date.parse(headers.get('Date') ?? '');
-  const ms = Date.parse(value) - (Number.isNaN(now) ? Date.now() : now);
+  const ms = Date.parse(value) - Date.now();
   return ms > 0 ? ms : 0;
 }

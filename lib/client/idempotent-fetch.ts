@@ -83,7 +83,7 @@ const SHORTEST_ATTEMPT = 50;
 const LONGEST_REMOVAL = 1_500;
 
 async function send(url: string | URL, init: IdempotentRequestInit, options: ResolvedOptions) {
-  checkRequest(url, init, options);
+  checkRequest(url, init);
   const { deadline, baseDelay, maxDelay, onRetry } = options;
   const end = performance.now() + deadline;
   const left = (): number => end - performance.now();

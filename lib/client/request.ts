@@ -19,26 +19,16 @@ type SentInit = RequestInit & { readonly headers: Headers };
 export type PreparedRequest = Awaited<ReturnType<typeof prepare>>;
 
 /** @throws TypeError for a request that cannot be sent twice with one key. */
-export function checkRequest(url: unknown, init: IdempotentRequestInit, options: ResolvedOptions): void {
+export function checkRequest(url: unknown, init: IdempotentRequestInit): void {
   if ((typeof url !== 'string' && !(url instanceof URL)) || typeof init !== 'object' || init instanceof Request)
     refuse(
-      'it takes a URL, as a string or a URL, and an object with the rest. Instead of a Request, pass the parts of ' +
-        'a Request one by one.',
+      'it takes a URL, as a string or a URL, and an object with the rest; pass the parts of a Request one by one.',
     );
-  // Others are left to `fetch`.
-  const option = Object.keys(init).find(name => Object.hasOwn(options, name));
-  if (option !== undefined)
-    refuse(`${option} is an option of the client, not of one request; pass idempotentFetch({ ${option}: … })`);
-  const { operation, key, body, signal } = init;
+  const { operation, key, body } = init;
   checkName('operation', operation);
   checkName('key', key);
   if (operation !== undefined && key !== undefined)
-    refuse(
-      'pass `operation` or `key`, not both. With a `key` of your own, nothing is stored, so that an operation does ' +
-        'not find it again.',
-    );
-  if (signal && !(signal instanceof AbortSignal))
-    refuse(`signal must be an AbortSignal, not ${shown(signal)}. Of a controller, pass controller.signal.`);
+    refuse('pass `operation` or `key`, not both. With a `key` of your own, nothing is stored.');
   const kinds = [FormData, URLSearchParams, Blob, ArrayBuffer];
   if (body && typeof body !== 'string' && !ArrayBuffer.isView(body) && !kinds.some(kind => body instanceof kind))
     refuse(
@@ -73,10 +63,7 @@ export async function prepare(
   const request = new Request(url, own);
   const fields = init.body instanceof FormData ? [...init.body] : undefined;
   if (request.mode === 'no-cors')
-    refuse(
-      "with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors', and let the server allow the " +
-        'header.',
-    );
+    refuse("with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors'.");
   const type = request.headers.get('Content-Type');
   if (type !== null) headers.set('Content-Type', type);
   const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);

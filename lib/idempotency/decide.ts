@@ -49,7 +49,7 @@ export const decide = (exchange: Exchange): Awaitable<'acquired' | Outcome> =>
 
 /** Decides on a request that is not the first one. */
 async function behind(exchange: Exchange, first: Answer): Promise<'acquired' | Outcome> {
-  const { req, res, options, stores, cacheKey } = exchange;
+  const { req, res, options, stores, id } = exchange;
   const waits = first.kind === 'running' && options.whenInFlight === 'wait';
   let hasRun = false;
   try {
@@ -60,7 +60,7 @@ async function behind(exchange: Exchange, first: Answer): Promise<'acquired' | O
     if (answer.kind === 'unknown') return refused('outcome-unknown');
     if (answer.kind === 'reused') return refused('reused');
     hasRun = true;
-    const read = stores.read({ cacheKey, token: answer.token });
+    const read = stores.read({ cacheKey: id.cacheKey, token: answer.token });
     const response = isPromise(read) ? await read : read;
     if (!response) return refused('unavailable');
     const sendAgain = (): void => {
@@ -79,9 +79,9 @@ async function behind(exchange: Exchange, first: Answer): Promise<'acquired' | O
  */
 function withoutStore(exchange: Exchange, error: unknown, hasRun?: boolean): Outcome {
   if (!(error instanceof StoreUnavailable)) throw error;
-  const { options, cacheKey } = exchange;
+  const { options, id } = exchange;
   // This process may know of a run that the store cannot tell of.
-  const phase = localRun(cacheKey, options.leases)?.phase;
+  const phase = localRun(id.cacheKey, options.leases)?.phase;
   if (hasRun === undefined && !phase && options.whenStoreFails === 'run') return runUnguarded(exchange, error);
   const what =
     hasRun || phase === 'storing'
@@ -114,10 +114,10 @@ const runUnguarded = (exchange: Exchange, error: StoreUnavailable): Outcome => (
 
 /** Waits for the end of the run that is under way, for `waitTimeout` at most. */
 async function waitForTurn(exchange: Exchange, first: Answer): Promise<Answer> {
-  const { req, res, options, cacheKey } = exchange;
+  const { req, res, options, id } = exchange;
   const deadline = performance.now() + options.waitTimeout;
   const isGone = (): boolean => isExchangeOver(req, res);
-  const waiters = joinWaiters(cacheKey, options.leases);
+  const waiters = joinWaiters(id.cacheKey, options.leases);
   let seen = waiters.changes;
   let answer = first;
   try {
@@ -140,16 +140,16 @@ async function waitForTurn(exchange: Exchange, first: Answer): Promise<Answer> {
  * was stopped: another request may have run since.
  */
 function ask(exchange: Exchange): Awaitable<Answer> {
-  const { options, stores, fingerprint } = exchange;
+  const { options, stores, id } = exchange;
   const { leaseDuration, whenKeyReused } = options;
   exchange.asked = performance.now();
-  return after(stores.acquire(exchange, leaseDuration), answer => {
+  return after(stores.acquire(id, leaseDuration), answer => {
     if (answer.kind !== 'acquired') {
-      const isSame = whenKeyReused === 'run' || [fingerprint, PURGE].includes(fingerprintOf(answer.token));
+      const isSame = whenKeyReused === 'run' || [fingerprintOf(id.token), PURGE].includes(fingerprintOf(answer.token));
       return isSame ? answer : { kind: 'reused' };
     }
     if (performance.now() - exchange.asked < leaseDuration) return answer;
-    void stores.releaseQuietly(exchange);
+    void stores.releaseQuietly(id);
     throw new StoreUnavailable(
       `acquire() of the lease store answered after the lease of ${leaseDuration} ms had expired`,
       'Use a longer leaseDuration.',

@@ -91,6 +91,6 @@ async function serve(exchange: Exchange): Promise<Outcome | undefined> {
   if (decision !== 'acquired') return tooLate ?? decision;
   if (!tooLate) return runAndRecord(exchange);
   // The handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
-  await exchange.stores.releaseQuietly(exchange);
+  await exchange.stores.releaseQuietly(exchange.id);
   return tooLate;
 }

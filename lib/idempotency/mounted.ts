@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Exchange } from './run/exchange';
 import { isKeyMissing } from './identity/key';
 import type { ResolvedOptions } from './options/resolved-options';
-import { commitUnguarded } from './run/commit-with';
+import { commitWith } from './run/commit-with';
 import { RequestGuard } from './run/request-idempotency';
 
 /** Shared by all copies of this module in the process, since they guard the same requests. */
@@ -74,11 +74,11 @@ export function letThrough(exchange: Exchange): boolean {
  * @returns false if it is set already.
  */
 export function leaveUnguarded(exchange: Exchange): boolean {
-  const { key, cacheKey } = exchange;
+  const { key, id } = exchange;
   const req: Marked = exchange.req;
   if (req.idempotency) return false;
-  const commit: RequestGuard['commitWith'] = (adapter, work) => commitUnguarded(exchange, adapter, work);
-  const guard = new RequestGuard(key, cacheKey, { forgotten: () => undefined, commit });
+  const commit: RequestGuard['commitWith'] = (adapter, work) => commitWith(exchange, adapter, work);
+  const guard = new RequestGuard(key, id.cacheKey, { forgotten: () => undefined, commit });
   req.idempotency = Object.assign(guard, { [UNGUARDED]: true });
   return true;
 }

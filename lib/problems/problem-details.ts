@@ -11,10 +11,8 @@ import { isErrorStatus, Problem } from './problem';
  * `cookieValue()` has answered already is dropped.
  */
 export function problemDetails(...nothing: never[]) {
-  if (nothing.length > 0) {
-    const mistake = isRequest(nothing[0]) ? 'was passed to Express without being called' : 'takes no options';
-    throw new TypeError(`problemDetails ${mistake}. Write app.use(problemDetails()).`);
-  }
+  if (nothing.length > 0)
+    throw new TypeError('problemDetails takes no arguments, and is not passed itself: app.use(problemDetails()).');
   // The type of `next` is written out, so that a package that exports the result can name it in its declarations.
   return function problemDetails(
     error: unknown,
@@ -28,9 +26,6 @@ export function problemDetails(...nothing: never[]) {
     else answerOther(error, req, res);
   };
 }
-
-/** Recognizes the first argument that Express passes. */
-const isRequest = (value: unknown): boolean => typeof value === 'object' && value !== null && 'httpVersion' in value;
 
 /** What errors have by the conventions of http-errors and body-parser; anything may be anything. */
 type Facts = Readonly<Record<string, unknown>>;

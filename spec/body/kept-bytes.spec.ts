@@ -1,23 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, readSync, statSync, utimesSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { makeTemporaryFolder, removeTemporary } from '../../lib/body/temporary-files';
 import { EventLog } from '../support/event-log';
 import { multipart } from '../support/multipart';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
-import { TemporaryDirectory } from '../support/temporary-directory';
 import { send } from '../support/listen';
-
-const directory = new TemporaryDirectory();
-afterAll(() => {
-  directory.remove();
-});
 
 /** The open temporary files of this process that hold a part of a body, also those that have no names any more. */
 function spooled(mark: string): string[] {
@@ -116,21 +108,4 @@ describe('a body that is too large for memory', () => {
     await noneLeft(mark);
     expect((await send(url, { headers, body })).text).toBe('1');
   });
-});
-
-it('leftovers of killed processes are removed after a day, and nothing else', async () => {
-  const parent = directory.path;
-  const made = (name: string, isOld: boolean): void => {
-    mkdirSync(join(parent, name));
-    if (isOld) utimesSync(join(parent, name), 0, 0);
-  };
-  for (const [name, isOld] of [
-    ['bindonce-old001', true],
-    ['bindonce-spec-x', true],
-    ['bindonce-new001', false],
-  ] as const)
-    made(name, isOld);
-  await removeTemporary(await makeTemporaryFolder(parent));
-  while (readdirSync(parent).includes('bindonce-old001')) await pause(5);
-  expect(readdirSync(parent).sort()).toEqual(['bindonce-new001', 'bindonce-spec-x']);
 });

@@ -21,15 +21,15 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_945, 41, ['idempotency']],
-  body: [785, 9, ['body']],
+  idempotency: [3_880, 41, ['idempotency']],
+  body: [750, 9, ['body']],
   binding: [3_805, 34, ['binding']],
   openapi: [980, 11, ['openapi']],
-  client: [430, 6, ['client', 'client.ts']],
+  client: [420, 6, ['client', 'client.ts']],
   cli: [320, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
-    700,
+    695,
     16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],

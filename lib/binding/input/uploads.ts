@@ -76,7 +76,8 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
   const heldIn = directory === undefined ? ofMemory : 'disk';
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[heldIn ?? 'disk'];
   return async (chunksOf, req, res, parts) => {
-    const holding = Holding.until(req, res);
+    const holding = new Holding();
+    onExchangeEnd(req, res, () => holding.end());
     const take = (bytes: number): void => {
       if (heldIn) holding.take(bytes, heldIn);
     };

@@ -42,10 +42,8 @@ export function hasBody(req: IncomingMessage): boolean {
   const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
   if (coding !== undefined || Number(length ?? 0) > 0 || req.readableDidRead) return true;
   // Adapters may have none of these.
-  const { rawHeaders = [] } = req as Partial<IncomingMessage>;
-  const isOfBody = (name: string, at: number): boolean =>
-    at % 2 === 0 && /^(?:transfer-encoding|content-length)$/i.test(name) && Number(rawHeaders[at + 1]) !== 0;
-  return rawHeaders.some(isOfBody);
+  const { headersDistinct: sent = {} } = req as Partial<IncomingMessage>;
+  return sent['transfer-encoding'] !== undefined || Number(sent['content-length']?.[0] ?? 0) > 0;
 }
 
 /** Returns the bytes of a body as the client declares them; undefined if only its end tells (RFC 9112, section 6.3). */

@@ -3,43 +3,39 @@ import type { Request } from 'express';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/express';
 import { sha256 } from '../../basics/bytes';
+import { pathOf } from '../../problems/answer';
+import { factsOf } from '../leases/runs';
+import { newToken, type RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import { bodyParts } from './body-parts';
-import { identifyCaller, type Caller } from './caller';
 import { pairsInOrder } from './canonical';
 
-/** Tells a request apart from all others. */
-interface Identity {
-  /** The key that the lease and the response are stored under. */
-  readonly cacheKey: string;
-  /** Tells requests under one cache key apart; constant unless `whenKeyReused` is `'reject'`. */
-  readonly fingerprint: string;
-  readonly caller: Caller;
-}
-
 /**
- * Computes the cache key, which is the same for two requests if and only if all participating values are equal.
+ * Identifies a request: its cache key is the same as that of another if and only if all participating values are equal.
  *
  * The values are hashed as the JSON of one list, in which each has its place, and what may have any number of values
  * is a list of its own (the body comes last): no two lists look alike.
  *
  * By default everything takes part. With `whenKeyReused: 'reject'` a key belongs to the first request that has it: the
- * cache key is made of caller, origin and key alone, and the rest is the fingerprint, which is compared.
+ * cache key is made of caller, origin and key alone, and the rest is the fingerprint in the token, which is compared.
+ * @throws Problem for a body that cannot be read; ClientGone.
  */
 export function identify(
   req: IncomingMessage,
   res: ServerResponse,
   key: string,
+  scope: string | undefined,
   options: ResolvedOptions,
-): Awaitable<Identity> {
-  const caller = identifyCaller(req, options);
-  const owner = [caller.scope ?? null, ...originOf(req, options), key];
+): Awaitable<RunId> {
+  const owner = [scope ?? null, ...originOf(req, options), key];
   const head = [...resourceOf(req), options.additionalHeaders.map(name => [name, headerLines(name, req) ?? []])];
   return after(options.ignoreRequestBody ? [] : bodyParts(req, res, options), body => {
     const request = [...head, ...body];
-    return options.whenKeyReused === 'run'
-      ? { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: SAME }
-      : { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
+    const isCompared = options.whenKeyReused === 'reject';
+    const cacheKey = isCompared ? hash(['key', ...owner]) : hash(['request', ...owner, ...request]);
+    const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
+    const about = { method: req.method ?? '', path: pathOf(req) ?? '', keepUnknown, created: Date.now() };
+    return { cacheKey, token: newToken(isCompared ? hash(request) : SAME), facts: factsOf(about, key, scope) };
   });
 }
 

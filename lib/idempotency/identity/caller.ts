@@ -102,14 +102,7 @@ function scopeText(own: unknown): string | undefined {
   (Object(own) as { toJSON?: () => unknown }).toJSON?.();
   ignoreRejection(own);
   // Its kind alone: it may hold credentials.
-  const kind =
-    own === null
-      ? 'null'
-      : Array.isArray(own)
-        ? 'an array'
-        : isPromise(own)
-          ? 'a promise'
-          : `a value of type ${typeof own}`;
+  const kind = own === null ? 'null' : isPromise(own) ? 'a promise' : `a value of type ${typeof own}`;
   throw new TypeError(
     `idempotency: scope must return text or undefined, not ${kind}. Write an id as text, for example ` +
       'String(req.user.id), and make asynchronous lookups in an earlier middleware.',

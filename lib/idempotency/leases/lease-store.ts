@@ -137,14 +137,8 @@ export abstract class RecordLeases {
   complete(key: string, token: string, ms: number, status?: number): Awaitable<boolean> {
     return this.step(key, (run, now, put) => {
       if (run && run.token !== token) return false;
-      put({
-        token,
-        isDone: true,
-        expires: now + ms,
-        unknownUntil: 0,
-        status: status ?? run?.status,
-        about: run?.about,
-      });
+      const { status: known, about } = run ?? {};
+      put({ token, isDone: true, expires: now + ms, unknownUntil: 0, status: status ?? known, about });
       return true;
     });
   }

@@ -8,12 +8,12 @@ import type { RunId } from './token';
  * of this module, since their middlewares may share a lease store.
  */
 const local = oneInProcess('local-runs', () => ({
-  runs: new WeakMap<LeaseStore, Map<string, Pick<LocalRun, 'token' | 'phase' | 'overtaken'>>>(),
+  runs: new WeakMap<LeaseStore, Map<string, Pick<LocalRun, 'id' | 'phase' | 'overtaken'>>>(),
   waiting: { responses: 0, bytes: 0 },
 }));
 
 /** Returns the run of this process under a key, if there is one. */
-export function localRun(cacheKey: string, leases: LeaseStore): Pick<LocalRun, 'token' | 'phase'> | undefined {
+export function localRun(cacheKey: string, leases: LeaseStore): Pick<LocalRun, 'id' | 'phase'> | undefined {
   return local.runs.get(leases)?.get(cacheKey);
 }
 
@@ -52,8 +52,6 @@ function wake(): void {
 
 /** A run of this process, whose lease is renewed while its handler is at work. */
 export class LocalRun {
-  readonly token: string;
-  private readonly cacheKey: string;
   /** Its handler is at work, or its response is being stored in the background. */
   phase: 'running' | 'storing' = 'running';
   /**
@@ -65,12 +63,13 @@ export class LocalRun {
   due: number;
 
   /**
-   * @param id with the time when the lease was asked for: it begins then, not when the answer arrives.
+   * @param asked when the lease was asked for: it begins then, not when the answer arrives.
    * @param run forgotten at its end: tables that V8 has replaced hold what was in them until a full collection, and
    * requests in them would take a third of the CPU time on Redis.
    */
   constructor(
-    id: RunId & { readonly asked: number },
+    readonly id: RunId,
+    asked: number,
     private readonly options: { readonly leases: LeaseStore; readonly leaseDuration: number },
     private run:
       | {
@@ -82,10 +81,8 @@ export class LocalRun {
       | undefined,
   ) {
     const { leases, leaseDuration } = options;
-    this.token = id.token;
-    this.cacheKey = id.cacheKey;
-    this.leaseUntil = id.asked + leaseDuration;
-    this.due = id.asked + leaseDuration / RENEWALS_PER_LEASE;
+    this.leaseUntil = asked + leaseDuration;
+    this.due = asked + leaseDuration / RENEWALS_PER_LEASE;
     const runs = local.runs.get(leases) ?? new Map<string, LocalRun>();
     runs.get(id.cacheKey)?.overtaken();
     local.runs.set(leases, runs.set(id.cacheKey, this));
@@ -120,7 +117,7 @@ export class LocalRun {
     renewed.delete(this);
     this.run = undefined;
     const runs = local.runs.get(this.options.leases);
-    if (this.phase === 'running' && runs?.get(this.cacheKey) === this) runs.delete(this.cacheKey);
+    if (this.phase === 'running' && runs?.get(this.id.cacheKey) === this) runs.delete(this.id.cacheKey);
   }
 
   async renewOnce(asked: number): Promise<void> {

@@ -78,7 +78,7 @@ class MemoryLeases extends RecordLeases implements LeaseStore {
 
   /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
   private isLive(key: string, { token, isDone, expires }: HeldRun): boolean {
-    return expires > performance.now() || (!isDone && localRun(key, this)?.token === token);
+    return expires > performance.now() || (!isDone && localRun(key, this)?.id.token === token);
   }
 
   /** @throws Error for a new key when there are too many. */

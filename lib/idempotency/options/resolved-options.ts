@@ -151,18 +151,12 @@ export function leasesOfBackingStore(store: object, namespace?: string): LeaseSt
   if (!leases)
     throw new TypeError(
       `idempotency: store is a Keyv on ${store.constructor.name}, on which bindonce cannot hold leases. ` +
-        remedyFor(store),
+        'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this ' +
+        'application runs in one process. For PostgreSQL, use postgresStore(pool) in its place, with a Pool of pg.',
     );
   byNamespace.set(namespace, leases);
   return leases;
 }
-
-/** @param adapter one of Keyv's, whose options tell the kind of their database. */
-const remedyFor = ({ opts }: { readonly opts?: { readonly dialect?: unknown } }): string =>
-  opts?.dialect === 'postgres'
-    ? 'Use postgresStore(pool) in its place, with a Pool of pg, or pass `leases: postgresLeases(pool)`.'
-    : 'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this ' +
-      'application runs in one process.';
 
 /**
  * Environment variables of what usually runs several processes, or starts and ends them by itself. (In a container of

@@ -12,13 +12,12 @@ import { replay } from './replay';
 
 /** A run whose response may be committed together with the application's own data. */
 export interface CommittableRun {
-  readonly exchange: Exchange;
-  readonly guard: { isForgotten: boolean };
+  readonly guard: { readonly isForgotten: boolean };
   readonly recorder: Recorder;
   /** Decides what may be kept of a response. */
   judge(response: RecordedResponse): Awaitable<Kept>;
-  /** Ends the run: its response is committed, another run has the key, or that is not known. */
-  end(how: 'committed' | 'lost' | 'unknown'): void;
+  /** Told how its transaction has ended. */
+  end(how: Ended<unknown>['kind']): void;
 }
 
 /** How often `work` runs, at most, where PostgreSQL rolls it back for the sake of another transaction. */
@@ -44,61 +43,70 @@ type Ended<T> =
  *
  *     BEGIN → work(tx), whose response is drafted → the statement of the store → COMMIT → the draft is sent
  *
+ * @param run absent for a request that has no guard: its transaction is a plain one.
  * @throws Error before BEGIN where the store has no such statement, or where it was called before; what `work` throws;
  * Problem 503 where COMMIT was not carried out, or nobody knows.
  */
 export async function commitWith<Tx, T>(
-  run: CommittableRun,
+  exchange: Exchange,
   adapter: TransactionAdapter<Tx>,
   work: (tx: Tx) => Promise<T>,
+  run?: CommittableRun,
 ): Promise<T> {
-  const { res, options } = run.exchange;
-  if (!options.both?.commit)
+  const { res, options } = exchange;
+  if (run && !options.both?.commit)
     throw new Error(
       'commitWith needs a store that commits in transactions of the application: ' +
         'idempotency({ store: postgresStore(pool) }).',
     );
   check(res);
   for (let tries = 1; ; tries++) {
-    const draft = beginDraft(res, options.maxResponseBytes, run.recorder.recording.before);
-    const ended = await transact(run, adapter, work, draft);
-    if (ended.kind !== 'again') return finish(run, draft, ended);
-    const lease = await look(run.exchange);
-    if (lease === 'lost') return finish(run, draft, overtaken());
-    if (lease !== 'held' || tries === TRIES) return finish(run, draft, { ...ended, kind: 'failed' });
+    const draft = beginDraft(res, run ? options.maxResponseBytes : Infinity, run?.recorder.recording.before);
+    const ended = await transact(exchange, adapter, work, draft, run);
+    if ('response' in ended) {
+      run?.end(ended.kind);
+      draft.send(ended.response);
+      return ended.value;
+    }
     draft.discard();
+    if (ended.kind === 'again' && tries < TRIES) continue;
+    run?.end(ended.kind);
+    throw ended.error;
   }
 }
 
 async function transact<Tx, T>(
-  run: CommittableRun,
+  exchange: Exchange,
   adapter: TransactionAdapter<Tx>,
   work: (tx: Tx) => Promise<T>,
   draft: Draft,
+  run: CommittableRun | undefined,
 ): Promise<Ended<T>> {
-  const { options, cacheKey, token } = run.exchange;
+  const { options, id } = exchange;
   // Set by the work, since the library may wrap what it throws.
   let ended = undefined as Ended<T> | undefined;
   try {
     await adapter.transaction(async tx => {
       const value = await work(tx);
       const response = await whole(draft, options.storeTimeout);
-      if (run.guard.isForgotten) {
+      if (run?.guard.isForgotten) {
         ended = { kind: 'forgotten', value, response };
         throw rolledBack('forget() was called');
       }
-      const kept = await run.judge(response);
+      const kept = await run?.judge(response);
       if (typeof kept === 'string') throw rolledBack(WHY_NOT_KEPT[kept]);
-      const statement = options.both?.commit?.(cacheKey, token, response, options.cacheDuration);
+      const statement = run && options.both?.commit?.(id.cacheKey, id.token, response, options.cacheDuration);
       const rows = statement ? await adapter.execute(tx, statement.text, statement.values) : [];
-      ended = rows.length > 0 ? { kind: 'committed', value, response } : overtaken();
+      ended = run && rows.length === 0 ? overtaken() : { kind: 'committed', value, response };
       if (ended.kind === 'lost') throw ended.error;
     });
     return ended ?? { kind: 'failed', error: new Error('The adapter has not run the work.') };
   } catch (error) {
     if (ended && ended.kind !== 'committed') return ended;
-    if (adapter.isRetryable(error)) return { kind: 'again', error };
-    return ended ? afterCommit(run, ended, error) : { kind: 'failed', error };
+    const isRetryable = run !== undefined && adapter.isRetryable(error);
+    return run && (ended || isRetryable)
+      ? afterFailure(exchange, isRetryable, ended, error)
+      : { kind: 'failed', error };
   }
 }
 
@@ -107,50 +115,26 @@ const WHY_NOT_KEPT = {
   record: 'a caller has appeared since: mount authentication before idempotency()',
 };
 
-/** Finds out whether COMMIT was carried out, whose answer was lost. */
-async function afterCommit<T>({ exchange }: CommittableRun, committed: Ended<T>, cause: unknown): Promise<Ended<T>> {
+/**
+ * Finds out what has become of a transaction that PostgreSQL has rolled back, or whose COMMIT got no answer.
+ * @param committed what it is if COMMIT was carried out.
+ */
+async function afterFailure<T>(
+  exchange: Exchange,
+  isRetryable: boolean,
+  committed: Ended<T> | undefined,
+  cause: unknown,
+): Promise<Ended<T>> {
   const lease = await look(exchange);
-  if (lease === 'done') return committed;
   if (lease === 'lost') return overtaken();
+  if (isRetryable) return { kind: lease === 'held' ? 'again' : 'failed', error: cause };
+  if (lease === 'done' && committed) return committed;
   const [kind, what] =
     lease === 'held'
       ? (['failed', 'The transaction was not committed, and nothing was executed'] as const)
       : (['unknown', 'It is not known whether the transaction was committed'] as const);
   const detail = `${what}, because the connection to the database failed. Retry later with the same key.`;
   return { kind, error: new Problem('store-unavailable', detail, { headers: { 'Retry-After': '1' }, cause }) };
-}
-
-/** Sends the draft, or throws it away. @throws what the handler is told. */
-function finish<T>(run: CommittableRun, draft: Draft, ended: Ended<T>): T {
-  if ('response' in ended) {
-    if (ended.kind === 'committed') run.end(ended.kind);
-    draft.send(ended.response);
-    return ended.value;
-  }
-  draft.discard();
-  if (ended.kind === 'lost' || ended.kind === 'unknown') run.end(ended.kind);
-  else run.guard.isForgotten = true;
-  throw ended.error;
-}
-
-/** Runs `work` in a transaction for a request that has no guard. */
-export async function commitUnguarded<Tx, T>(
-  { res, options }: Exchange,
-  adapter: TransactionAdapter<Tx>,
-  work: (tx: Tx) => Promise<T>,
-): Promise<T> {
-  check(res);
-  const draft = beginDraft(res, Infinity);
-  try {
-    const [value, response] = await adapter.transaction(
-      async tx => [await work(tx), await whole(draft, options.storeTimeout)] as const,
-    );
-    draft.send(response);
-    return value;
-  } catch (error) {
-    draft.discard();
-    throw error;
-  }
 }
 
 /** Responses that belong to a transaction. */
@@ -186,12 +170,12 @@ async function whole(draft: Draft, ms: number): Promise<RecordedResponse> {
  * @returns whether it is ours still, done, another's, or locked, as far as one can see.
  */
 async function look(exchange: Exchange): Promise<'held' | 'done' | 'lost' | 'open'> {
-  const { stores, options, token } = exchange;
+  const { stores, options, id } = exchange;
   for (const end = performance.now() + options.storeTimeout; performance.now() < end;) {
     try {
-      const lease = await stores.acquireAgain(exchange);
+      const lease = await stores.acquireAgain(id);
       if (lease.kind === 'acquired') return 'held';
-      if (lease.token !== token) return 'lost';
+      if (lease.token !== id.token) return 'lost';
       if (lease.kind === 'done') return 'done';
     } catch {
       // The store is away, too: it is asked again until the time is over.
@@ -233,11 +217,10 @@ export function beginDraft(res: ServerResponse, maxBytes: number, before?: Heade
       resolve(UNFIT.streamed);
       return true;
     };
-    let hasHead = false;
     Object.assign(res, {
       writeHead(status: number, reason?: string | HeadersArgument, given?: HeadersArgument) {
         recording.setHead(status, reason, given);
-        hasHead = true;
+        recording.head = recording.takeHead();
         return res;
       },
       write: streams,
@@ -246,7 +229,7 @@ export function beginDraft(res: ServerResponse, maxBytes: number, before?: Heade
       end(...args: unknown[]) {
         finished = args.find(argument => typeof argument === 'function') as typeof finished;
         const bytes = bytesOf(args[0], args[1]);
-        if (!hasHead) recording.declareLength(bytes.length);
+        if (!recording.head) recording.declareLength(bytes.length);
         recording.head ??= recording.takeHead();
         recording.keep(bytes);
         resolve(recording.response ?? (recording.size > maxBytes ? UNFIT.tooLong : UNFIT.notReplayable));

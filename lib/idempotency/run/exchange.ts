@@ -3,13 +3,12 @@ import type { Request } from 'express';
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { isExchangeOver } from '../../http/exchange-end';
 import type { Next } from '../../http/express';
-import { pathOf } from '../../problems/answer';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import { identify } from '../identity/cache-key';
+import { identifyCaller, type Caller } from '../identity/caller';
 import { readKey } from '../identity/key';
-import { factsOf, type TellFacts } from '../leases/runs';
-import { newToken, type RunId } from '../leases/token';
+import type { RunId } from '../leases/token';
 import type { IdempotencyEvent } from '../options/events';
 import type { ResolvedOptions } from '../options/resolved-options';
 import { StoreUnavailable } from '../store-calls/store-call';
@@ -36,19 +35,16 @@ export const refusal = (error: unknown): Outcome => ({
   },
 });
 
+const UNKNOWN: RunId = { cacheKey: '', token: '' };
+
 /** One request on its way through the middleware, and its attempt to get the right to run. */
-export class Exchange implements RunId {
+export class Exchange {
   private readonly received = performance.now();
   /** Empty until the key has been read. */
   key = '';
-  /** Empty until the request has been identified, like all that follows. */
-  cacheKey = '';
-  token = '';
-  /** Tells requests under one cache key apart. */
-  fingerprint = '';
-  facts: TellFacts | undefined;
-  /** Returns true if the request has another caller now. */
-  callerHasAppeared: () => boolean = () => false;
+  caller: Caller | undefined;
+  /** Of empty texts until the request has been identified. */
+  id = UNKNOWN;
   /** When the lease was asked for last, in milliseconds of the monotonic clock: it begins no earlier. */
   asked = 0;
 
@@ -78,27 +74,22 @@ export class Exchange implements RunId {
   }
 
   /**
-   * Identifies the request: its key, caller, cache key and fingerprint.
+   * Identifies the request: its key, its caller, and what it runs under.
    * @throws Problem when it has no usable key, or a body that cannot be read; ClientGone; Error when its caller cannot
    * be told apart from others.
    */
   identify(): Awaitable<void> {
     const { req, res, options } = this;
     this.key = readKey(req, options.headerName, options.keyPattern);
-    return after(identify(req, res, this.key, options), ({ caller, cacheKey, fingerprint }) => {
-      this.callerHasAppeared = caller.hasAppeared;
-      this.cacheKey = cacheKey;
-      this.fingerprint = fingerprint;
-      this.token = newToken(fingerprint);
-      const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
-      const about = { method: req.method ?? '', path: pathOf(req) ?? '', keepUnknown, created: Date.now() };
-      this.facts = factsOf(about, this.key, caller.scope);
+    this.caller = identifyCaller(req, options);
+    return after(identify(req, res, this.key, this.caller.scope, options), id => {
+      this.id = id;
     });
   }
 
   /** Tells `onEvent`. An observer that throws must not change the outcome of the request. */
   report({ kind, status, handlerMs, error }: Outcome): void {
-    const { key, cacheKey, received, req } = this;
+    const { key, id, received, req } = this;
     const { telemetry } = this.options;
     const onEvent = this.options.onEvent as ((event: IdempotencyEvent, req: Request) => unknown) | undefined;
     if (!onEvent && error instanceof StoreUnavailable)
@@ -107,7 +98,7 @@ export class Exchange implements RunId {
     const event: IdempotencyEvent = {
       kind,
       key,
-      cacheKey,
+      cacheKey: id.cacheKey,
       startTime: performance.timeOrigin + received,
       durationMs: performance.now() - received,
       ...(handlerMs !== undefined && { handlerMs }),

@@ -16,10 +16,9 @@ const LONGEST_PAUSE = 1_000;
  * @throws StoreUnavailable
  */
 export function publish(exchange: Exchange, run: LocalRun, response: RecordedResponse | undefined): Awaitable<boolean> {
-  const { stores, cacheKey, token, facts } = exchange;
-  const { storeTimeout, cacheDuration, leaseDuration } = exchange.options;
   // Not the exchange: storing may go on for long.
-  const id = { cacheKey, token, facts };
+  const { stores, id } = exchange;
+  const { storeTimeout, cacheDuration, leaseDuration } = exchange.options;
   const until = performance.now() + cacheDuration;
   const write = (deadline: number): Awaitable<boolean> => {
     const now = performance.now();

@@ -34,7 +34,6 @@ export class Recorder {
   private settle: (ending: Kept) => void = () => undefined;
   /** The last bytes, which would complete the response. */
   private held: Chunk | undefined;
-  private heldEncoding: BufferEncoding = 'utf8';
   hasLeft = false;
   private timer: NodeJS.Timeout | undefined;
   /** The connection that the response was detached from when its client left. */
@@ -94,7 +93,7 @@ export class Recorder {
     res.statusCode = this.status;
     // Also without a client: earlier middlewares (a session) do their work at the end.
     try {
-      this.earlier.end.call(res, held, this.heldEncoding);
+      this.earlier.end.call(res, held, 'utf8');
     } catch (error) {
       this.abort();
       throw error;
@@ -230,11 +229,9 @@ export class Recorder {
     const bytes = bytesOf(last, encoding);
     if (!recording.head) recording.declareLength(bytes.length);
     this.beginHead();
-    if (last !== undefined && !recording.isComplete()) {
-      // Node sends text in one piece with the head.
-      this.held = typeof last === 'string' ? last : bytes;
-      if (typeof encoding === 'string') this.heldEncoding = encoding;
-    }
+    // Node sends text in one piece with the head.
+    const isText = typeof last === 'string' && (typeof encoding !== 'string' || encoding === 'utf8');
+    if (last !== undefined && !recording.isComplete()) this.held = isText ? last : bytes;
     recording.keep(bytes);
     this.hasEnded = true;
     (this.res as Recorded)[HELD_END] = true;

@@ -41,9 +41,7 @@ export function replay(
 async function sendInPieces(body: Buffer, res: ServerResponse): Promise<void> {
   res.writeHead(res.statusCode);
   let goOn = (): void => undefined;
-  const next = (): void => {
-    setImmediate(goOn);
-  };
+  const next = (): void => void setImmediate(goOn);
   res.on('drain', next).once('close', next);
   // An earlier middleware (a timeout) may end the response meanwhile.
   for (let at = 0; at < body.length && !res.writableEnded && !res.destroyed; at += PIECE)

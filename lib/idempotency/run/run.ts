@@ -30,11 +30,11 @@ class GuardedRun implements CommittableRun {
   private isLost = false;
 
   constructor(readonly exchange: Exchange) {
-    const { req, res, options, key, cacheKey } = exchange;
+    const { req, res, options, key, id } = exchange;
     this.recorder = new Recorder(req, res, options);
-    this.guard = new RequestGuard(key, cacheKey, this);
+    this.guard = new RequestGuard(key, id.cacheKey, this);
     (req as { idempotency?: unknown }).idempotency = this.guard;
-    this.lease = new LocalRun(exchange, options, this);
+    this.lease = new LocalRun(id, exchange.asked, options, this);
   }
 
   async outcome(): Promise<Outcome> {
@@ -83,7 +83,7 @@ class GuardedRun implements CommittableRun {
   private async giveBack(error: unknown): Promise<Outcome> {
     this.guard.endLease(GIVEN_BACK);
     this.recorder.stop();
-    await this.exchange.stores.releaseQuietly(this.exchange);
+    await this.exchange.stores.releaseQuietly(this.exchange.id);
     return refusal(error);
   }
 
@@ -92,7 +92,7 @@ class GuardedRun implements CommittableRun {
     const { lease, exchange } = this;
     if (kept !== 'nothing') return publish(exchange, lease, kept === 'record' ? undefined : kept);
     const isExpired = performance.now() >= lease.leaseUntil;
-    return after(exchange.stores.release(exchange), wasHeld => wasHeld || !isExpired);
+    return after(exchange.stores.release(exchange.id), wasHeld => wasHeld || !isExpired);
   }
 
   private whatToKeep(ending: Kept): Awaitable<Kept> {
@@ -107,17 +107,18 @@ class GuardedRun implements CommittableRun {
     const { exchange } = this;
     return after(!exchange.options.shouldCache || isWanted(exchange, response), wanted => {
       // If a caller has appeared since, the next request with this key may be another caller's.
-      if (exchange.callerHasAppeared()) return 'record';
+      if (exchange.caller?.hasAppeared()) return 'record';
       return wanted ? response : 'nothing';
     });
   }
 
   commit<Tx, T>(adapter: TransactionAdapter<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
-    return commitWith(this, adapter, work);
+    return commitWith(this.exchange, adapter, work, this);
   }
 
-  end(how: NonNullable<GuardedRun['committed']>): void {
-    this.committed = how;
+  end(how: Parameters<CommittableRun['end']>[0]): void {
+    if (how === 'committed' || how === 'lost' || how === 'unknown') this.committed = how;
+    else this.guard.isForgotten = true;
     if (how !== 'lost') return;
     this.lose();
     this.recorder.breakOff();
@@ -128,7 +129,7 @@ class GuardedRun implements CommittableRun {
   }
 
   renew(): Awaitable<boolean> {
-    return this.exchange.stores.renew(this.exchange);
+    return this.exchange.stores.renew(this.exchange.id);
   }
 
   lose(): void {

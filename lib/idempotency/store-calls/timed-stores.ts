@@ -23,7 +23,7 @@ export class TimedStores {
   acquire(run: RunId, ms: number): Awaitable<Acquisition> {
     const { leases, responses } = this.options;
     const earlier = localRun(run.cacheKey, leases);
-    if (earlier?.phase === 'storing') return { kind: 'running', token: earlier.token, msLeft: STORING_PAUSE };
+    if (earlier?.phase === 'storing') return { kind: 'running', token: earlier.id.token, msLeft: STORING_PAUSE };
     const waiting = tooManyWaiting();
     if (waiting > 0)
       throw new StoreUnavailable(`New requests are refused, because ${waiting} responses wait to be stored`);
@@ -45,10 +45,10 @@ export class TimedStores {
     ms = this.options.leaseDuration,
     onLate?: (answer: unknown) => unknown,
   ): Awaitable<Acquisition> {
-    const { leases, storeTimeout } = this.options;
+    const { leases } = this.options;
     const acquire = (): Awaitable<Acquisition> =>
       after(facts && this.saltOfStore(), salt => leases.acquire(cacheKey, token, ms, facts?.(salt)));
-    return after(this.call('acquire() of the lease store', acquire, storeTimeout, onLate), validAcquisition);
+    return after(this.call('acquire() of the lease store', acquire, undefined, onLate), validAcquisition);
   }
 
   /** Returns the salt of the lease store, which is asked once; undefined if it has none. */
@@ -57,14 +57,18 @@ export class TimedStores {
   }
 
   /** {@link callStore}, measured. */
-  private call<T>(...call: Parameters<typeof callStore<T>>): Awaitable<T> {
+  private call<T>(
+    name: string,
+    call: () => Awaitable<T>,
+    ms = this.options.storeTimeout,
+    onLate?: (answer: T) => unknown,
+  ): Awaitable<T> {
     const { telemetry } = this.options;
-    if (!telemetry) return callStore<T>(...call);
+    if (!telemetry) return callStore(name, call, ms, onLate);
     const begun = performance.now();
-    const answer = callStore<T>(...call);
-    const end = (): void => {
-      telemetry.storeCalled(performance.now() - begun);
-    };
+    const answer = callStore(name, call, ms, onLate);
+    const end = (): void => telemetry.storeCalled(performance.now() - begun);
+    // (Not later: what is in memory answers at once, and the handler runs then.)
     if (isPromise(answer)) answer.then(end, end);
     else end();
     return answer;
@@ -92,20 +96,16 @@ export class TimedStores {
     // the lease, one from reading the record to reading it, and 10 s for the clocks of two machines (Keyv compares wall
     // clocks).
     const lifetime = ms + 2 * storeTimeout + 10_000;
-    const complete = (): Awaitable<boolean> => {
-      const completed = leases.complete(cacheKey, token, ms, response?.status);
-      return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion);
-    };
-    const store = (): Awaitable<boolean> => {
-      return response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
-    };
-    return this.call('set() of the response store, or complete() of the lease store,', store, within);
+    const complete = (): Awaitable<boolean> => leases.complete(cacheKey, token, ms, response?.status);
+    const store = (): Awaitable<boolean> =>
+      response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
+    const name = 'set() of the response store, or complete() of the lease store,';
+    return after(this.call(name, store, within), validCompletion);
   }
 
   /** Gives up the lease, or the record, of the run. @returns whether there was one. */
   release({ cacheKey, token }: RunId): Awaitable<boolean> {
-    const { leases, storeTimeout } = this.options;
-    return this.call('release() of the lease store', () => leases.release(cacheKey, token), storeTimeout);
+    return this.call('release() of the lease store', () => this.options.leases.release(cacheKey, token));
   }
 
   /** Releases a lease under which nothing runs, so that a retry may. Never rejects. */
@@ -120,20 +120,18 @@ export class TimedStores {
   /** Reads the response of a run. */
   read({ cacheKey, token }: RunId): Awaitable<RecordedResponse | undefined> {
     const { responses, storeTimeout } = this.options;
-    const read = (): Awaitable<RecordedResponse | undefined> => responses.get(cacheKey, token, storeTimeout);
-    return this.call('get() of the response store', read, storeTimeout);
+    return this.call('get() of the response store', () => responses.get(cacheKey, token, storeTimeout));
   }
 
   /** Removes a response. */
   remove({ cacheKey, token }: RunId): Awaitable<void> {
-    const { responses, storeTimeout } = this.options;
-    return this.call('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
+    return this.call('delete() of the response store', () => this.options.responses.delete(cacheKey, token));
   }
 
   /** Settles a run whose outcome is unknown. @returns whether there was one. */
   settle({ cacheKey, token }: RunId, outcome: 'ran' | 'did-not-run'): Awaitable<boolean> {
-    const { leases, storeTimeout, cacheDuration } = this.options;
+    const { leases, cacheDuration } = this.options;
     const settle = (): Awaitable<boolean> => leases.settle?.(cacheKey, token, outcome, cacheDuration) ?? false;
-    return this.call('settle() of the lease store', settle, storeTimeout);
+    return this.call('settle() of the lease store', settle);
   }
 }

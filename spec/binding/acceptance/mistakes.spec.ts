@@ -403,7 +403,7 @@ describe('options are refused when the middleware is made:', () => {
 
 it.each<[string, () => unknown]>([
   ['bindRequest takes the dto first, and then the options', () => bindRequest(anything({}), anything(Line))],
-  ['problemDetails takes no options. Write app.use(problemDetails()).', () => problemDetails(anything({}))],
+  ['problemDetails takes no arguments, and is not passed itself', () => problemDetails(anything({}))],
   ['takes a type and a function (input) => ({ success, value })', () => valueParserFor(Money, anything(1))],
   ['the type is null', () => valueParserFor(anything(null), read)],
   [
@@ -432,7 +432,7 @@ const later = z.string().refine(() => Promise.resolve(true));
 it.each<[string, RequestHandler]>([
   ['idempotency was passed to Express without being called. Mount what it returns:', anything(idempotency)],
   ['bindRequest was passed to Express without being called.', anything(bindRequest)],
-  ['problemDetails was passed to Express without being called.', anything(problemDetails)],
+  ['problemDetails takes no arguments, and is not passed itself', anything(problemDetails)],
   ['bindRequest: the binder returned undefined', bindRequest(Line, { binder: { bind: () => anything(undefined) } })],
   ['queryValue: the type of "v" is read asynchronously; bind it', req => void queryValue(req, 'v', later)],
 ])('%s: answered with 500, which says so', async (message, mounted) => {

@@ -93,7 +93,8 @@ it('a Keyv on PostgreSQL is refused with what to write', () => {
   expect(() => idempotency({ store: new Keyv(new KeyvPostgres('postgres://127.0.0.1:1')) })).toThrow(
     new TypeError(
       'idempotency: store is a Keyv on KeyvPostgres, on which bindonce cannot hold leases. ' +
-        'Use postgresStore(pool) in its place, with a Pool of pg, or pass `leases: postgresLeases(pool)`.',
+        'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this ' +
+        'application runs in one process. For PostgreSQL, use postgresStore(pool) in its place, with a Pool of pg.',
     ),
   );
 });

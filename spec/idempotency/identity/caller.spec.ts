@@ -172,7 +172,7 @@ describe('scope', () => {
     // Jest fails a test during which a rejection is left unhandled.
     ['a promise that is rejected', () => Promise.reject(new Error('The database is down')), 'a promise'],
     ['a bigint', () => 1n, 'a value of type bigint'],
-    ['an array', () => ['a'], 'an array'],
+    ['an array', () => ['a'], 'a value of type object'],
   ])('that returns %s is an error, and nothing runs', async (_what, scope, called) => {
     const { answerTo, runs } = await countingService({ scope: scope as Scope });
     expect(await answerTo({})).toContain(`idempotency: scope must return text or undefined, not ${called}.`);

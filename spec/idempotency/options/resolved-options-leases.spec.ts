@@ -61,7 +61,8 @@ it('leases with a store that other processes may share are refused when the midd
   expect(() => idempotency({ store })).toThrow(
     new TypeError(
       'idempotency: store is a Keyv on ElsewhereAdapter, on which bindonce cannot hold leases. ' +
-        'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.',
+        'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process. ' +
+        'For PostgreSQL, use postgresStore(pool) in its place, with a Pool of pg.',
     ),
   );
   expect(() => idempotency({ store, leases: memoryLeases() })).not.toThrow();
