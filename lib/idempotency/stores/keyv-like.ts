@@ -64,9 +64,7 @@ export const prefixFor = (kind: 'lease' | 'response', namespace = DEFAULT_NAMESP
 
 /** Returns the namespace of a Keyv; Keyv 6 leaves it to an adapter that has its own. */
 export const namespaceOf = (keyv: KeyvLike): string | undefined =>
-  layersOf(keyv)
-    .map(({ namespace }) => namespace)
-    .find(Boolean);
+  layersOf(keyv).find(({ namespace }) => namespace)?.namespace;
 
 /**
  * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the same may

@@ -1,4 +1,5 @@
 import type { Awaitable } from '../../basics/awaitable';
+import { objectWith } from '../../options/check';
 import type { LeaseStore } from '../leases/lease-store';
 import type { RecordedResponse } from '../responses/recorded-response';
 
@@ -36,9 +37,8 @@ export interface ResponseStore {
 /** Returns true for an object with the methods of both. */
 export function isStore(value: unknown): value is Store {
   const { leases, responses } = Object(value) as Partial<Store>;
-  const has = (object: unknown, ...names: readonly string[]): boolean =>
-    names.every(name => typeof (Object(object) as Readonly<Record<string, unknown>>)[name] === 'function');
-  return has(leases, 'acquire', 'renew', 'complete', 'release') && has(responses, 'get', 'set', 'delete');
+  const isLeaseStore = objectWith('', 'acquire', 'renew', 'complete', 'release').accepts(leases);
+  return isLeaseStore && objectWith('', 'get', 'set', 'delete').accepts(responses);
 }
 
 /** Responses in a store that keeps text. */
