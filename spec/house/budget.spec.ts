@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_835, 40, ['idempotency']],
+  idempotency: [3_820, 40, ['idempotency']],
   body: [785, 9, ['body']],
   binding: [4_070, 38, ['binding']],
   openapi: [980, 11, ['openapi']],

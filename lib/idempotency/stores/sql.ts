@@ -173,15 +173,16 @@ export class SqlResponses extends TextResponses {
 }
 
 /** A row of a run; a column without a value is null. */
-interface Row extends Pick<RunRecord, 'token' | 'path' | 'created'> {
+interface Row extends Omit<RunRecord, 'cacheKey' | 'state' | 'ends'> {
   readonly state: RunRecord['state'] | 'over' | 'written';
   /** Until the state ends. */
   readonly msLeft: number;
   readonly version: string;
   readonly cache_key: string;
-  readonly method: string | null;
-  readonly status: number | null;
 }
+
+/** Runs that are not over; nor those without facts, as that of a purge. */
+const LISTED = "state <> 'over' AND method IS NOT NULL";
 
 /** Tries after which a step has failed. */
 const TRIES = 20;
@@ -216,15 +217,15 @@ export class SqlLeases extends RecordLeases implements LeaseStore {
     return row?.salt ?? '';
   }
 
-  /** Lists runs, the newest first; not those without facts, as that of a purge. */
+  /** Lists runs, the newest first. */
   async list(query: RunQuery): Promise<RunPage> {
     const { state = '', keyHash = '', callerHash = '', path, limit } = query;
     const { created, cacheKey } = markIn(query) ?? { created: Infinity, cacheKey: '' };
     const below = path === undefined ? '' : `${path}/`;
     const rows = await this.select(
-      `state <> 'over' AND method IS NOT NULL AND $1 IN ('', state) AND $2 IN ('', key_hash)
-AND $3 IN ('', caller_hash) AND substr(path || '/', 1, $4) = $5
-AND (created, cache_key) < ($6, $7) ORDER BY created DESC, cache_key DESC LIMIT $8`,
+      `${LISTED} AND $1 IN ('', state) AND $2 IN ('', key_hash) AND $3 IN ('', caller_hash)
+AND substr(path || '/', 1, $4) = $5 AND (created, cache_key) < ($6, $7)
+ORDER BY created DESC, cache_key DESC LIMIT $8`,
       ...[state, keyHash, callerHash, below.length, below, created, cacheKey, limit + 1],
     );
     return pageOf(rows.map(recordOf), limit);
@@ -232,8 +233,8 @@ AND (created, cache_key) < ($6, $7) ORDER BY created DESC, cache_key DESC LIMIT 
 
   /** Finds the run of a key. */
   async get(key: string): Promise<RunRecord | undefined> {
-    const [row] = await this.select('key = $1', this.tables.database.keyOf(key));
-    return row && row.state !== 'over' && row.method !== null ? recordOf(row) : undefined;
+    const [row] = await this.select(`key = $1 AND ${LISTED}`, this.tables.database.keyOf(key));
+    return row && recordOf(row);
   }
 
   private select(conditions: string, ...values: unknown[]): Promise<readonly Row[]> {
@@ -253,21 +254,20 @@ AND (created, cache_key) < ($6, $7) ORDER BY created DESC, cache_key DESC LIMIT 
       const answer = decide(held, 0, next => puts.push(next ?? { ...OVER, token: held?.token ?? '' }));
       const [next] = puts;
       if (!next && tries > 0) return answer;
-      const values = next && [key, found?.version, ...valuesOf(cacheKey, next)];
-      const [row] = values ? await this.tables.query<Row>(writeRun, ...values) : [];
+      const write = next && this.tables.query<Row>(writeRun, key, found?.version, ...valuesOf(cacheKey, next));
+      const [row] = (await write) ?? [];
       if (row?.state === 'written') return answer;
       [found] = row ? [row] : await this.select('key = $1', key);
     }
     // A row that stays locked counts as running: a transaction of the application is about to commit it.
-    return decide(found && { ...LOCKED, token: found.token }, 0, () => {
+    return decide(found && { ...OVER, token: found.token, isDone: false }, 0, () => {
       throw new Error(`A step was tried ${TRIES} times, and others had locked its row each time`);
     });
   }
 }
 
 /** It has expired long ago: a statement that began a moment before may see it, by an earlier clock. */
-const OVER = { isDone: true, expires: -60_000, unknownUntil: 0 };
-const LOCKED = { ...OVER, isDone: false };
+const OVER = { isDone: true, expires: -60_000, unknownUntil: -60_000 };
 
 const heldAs = ({ state, token, msLeft }: Row): HeldRun | undefined =>
   state === 'over'
@@ -282,5 +282,5 @@ function valuesOf(cacheKey: string, { token, isDone, expires, unknownUntil, stat
 
 function recordOf({ cache_key: cacheKey, token, state, method, path, created, status, msLeft }: Row): RunRecord {
   const run = { cacheKey, token, state, method, path, created, ends: Math.round(Date.now() + msLeft) } as RunRecord;
-  return { ...run, ...(status !== null && { status }) };
+  return { ...run, ...(typeof status === 'number' && { status }) };
 }

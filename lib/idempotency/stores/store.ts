@@ -30,8 +30,6 @@ export interface ResponseStore {
   /** @param ms milliseconds that the response is kept. */
   set(cacheKey: string, token: string, response: RecordedResponse, ms: number): Awaitable<void>;
   delete(cacheKey: string, token: string): Awaitable<void>;
-  /** Returns the error that the store has reported last, if it did so in the last ten seconds. */
-  recentError?(): unknown;
 }
 
 /** Returns true for an object with the methods of both. */

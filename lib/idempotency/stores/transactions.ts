@@ -109,11 +109,10 @@ export const fromDrizzle = <Tx extends { execute(query: string): PromiseLike<unk
     (tx, text, values) => {
       // Its `sql` is not ours to import, and a query that is text has no parameters: the values are written in
       // hexadecimal digits, in which nothing can be hidden.
-      const query = text.replace(/\$(\d+)/g, (_, at) => {
-        const hex = Buffer.from(values[Number(at) - 1] ?? '').toString('hex');
-        return `convert_from(decode('${hex}', 'hex'), 'UTF8')`;
-      });
-      return tx.execute(query);
+      const hexOf = (at: string): string => Buffer.from(values[Number(at) - 1] ?? '').toString('hex');
+      return tx.execute(
+        text.replace(/\$(\d+)/g, (_, at: string) => `convert_from(decode('${hexOf(at)}', 'hex'), 'UTF8')`),
+      );
     },
   );
 

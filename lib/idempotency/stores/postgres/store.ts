@@ -120,7 +120,7 @@ function tablesOf({ prefix = 'bindonce_', schema }: PostgresStoreOptions) {
   };
   const own = 'EXISTS (SELECT FROM own)';
   // (Not to look first, whether there is a run, would wait for a transaction that has changed it.)
-  const none = `NOT EXISTS (SELECT FROM ${runs} WHERE key = $1)`;
+  const none = `$2 IS NULL AND NOT EXISTS (SELECT FROM ${runs} WHERE key = $1)`;
   return {
     ...dialect,
     /** Several statements in one query are one transaction: there is no table without the others. */
