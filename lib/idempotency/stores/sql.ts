@@ -78,12 +78,13 @@ SELECT * FROM (
 ) AS run WHERE`;
 
 /** Says of a run `r` that it is as a step has seen it; see {@link insertRun} for the parameters. */
-export const isAsSeen = ({ version }: Dialect): string => `(${version} = $2 OR $2 IS NULL AND $4 AND r.token = $3)`;
+export const isAsSeen = ({ version }: Dialect): string =>
+  `(${version} = $2 OR $2 IS NULL AND r.token = $3 AND ($4 OR NOT r.done))`;
 
 /**
  * Writes the run of a key. $1: key; $2: the version that was seen, or null: there was none, or nobody has looked; $3:
  * token; $4: whether it is done; $5 and $6: milliseconds until it expires, and until it is not unknown any more; then
- * what is kept. (A run that is done, and that is not looked for, may take the place of one of its own token.)
+ * what is kept. (Without a look, a run may take the place of one of its own token that is not done, or if it is done.)
  */
 export const insertRun = ({ named, after }: Dialect, mayInsert: string, mayReplace: string): string => `
 INSERT INTO ${named('runs')} AS r (key, token, done, expires, unknown_until, ${KEPT.join(', ')})
@@ -189,7 +190,7 @@ const TRIES = 20;
 
 /**
  * Leases in SQL tables. A step is decided here, and written if the run is still as it was seen. At first it assumes
- * that there is none, or one of its own that is to be done: so the steps of a first request take one statement each.
+ * that there is none, or one of its own: so the steps of a first request take one statement each.
  * Times are relative to the clock of the database.
  */
 export class SqlLeases extends RecordLeases implements LeaseStore {
