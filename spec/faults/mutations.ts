@@ -74,14 +74,14 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'acquire looks first and sets then',
     file: 'idempotency/stores/redis/leases.js',
-    line: "const answer = await ask('acquire'",
+    line: "return JSON.parse(await ask('acquire'",
     broken: `const look = "return redis.call('GET', KEYS[1])";
         if (!await borrowed.evaluate(look, prefix + key, [])) {
             const set = "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])";
             await borrowed.evaluate(set, prefix + key, ['r:0:' + token.length + ':' + token, String(ms)]);
             return { kind: 'acquired' };
         }
-        const answer = await ask('acquire'`,
+        return JSON.parse(await ask('acquire'`,
     storm: ['--only', 'none'],
     verdict: /ran again for no reason/,
   },

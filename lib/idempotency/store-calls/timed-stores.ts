@@ -21,7 +21,7 @@ export class TimedStores {
    * new request must not be faster than the storing. What a lost or late call acquires is released again.
    */
   acquire(run: RunId, ms: number): Awaitable<Acquisition> {
-    const { leases, responses } = this.options;
+    const { leases } = this.options;
     const earlier = localRun(run.cacheKey, leases);
     if (earlier?.phase === 'storing') return { kind: 'running', token: earlier.id.token, msLeft: STORING_PAUSE };
     const waiting = tooManyWaiting();
@@ -32,9 +32,7 @@ export class TimedStores {
       () => this.acquireAgain(run, ms, releaseAgain),
       error => {
         void releaseAgain();
-        if (!(error instanceof StoreUnavailable) || error.cause !== undefined) throw error;
-        // A client that is not connected does not say why it is silent, but Keyv has reported it.
-        throw new StoreUnavailable(error.what, error.remedy, responses.recentError?.());
+        throw error;
       },
     );
   }

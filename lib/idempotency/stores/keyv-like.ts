@@ -25,16 +25,14 @@ export interface KeyvLike {
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
-export function isKeyvLike(value: unknown): value is KeyvLike {
-  return isStore(value) && typeof value.on === 'function' && isStore(value.store);
-}
+export const isKeyvLike = (value: unknown): value is KeyvLike =>
+  isStore(value) && typeof value.on === 'function' && isStore(value.store);
 
 /**
  * Returns true for a collection in this process: unlike the adapter of a server, it can be iterated or counted at once.
  */
-export function isMapLike(store: object): boolean {
-  return Symbol.iterator in store || typeof (store as { size?: unknown }).size === 'number';
-}
+export const isMapLike = (store: object): boolean =>
+  Symbol.iterator in store || typeof (store as { size?: unknown }).size === 'number';
 
 /** A Keyv, or a layer under it; `@keyv/redis` has a method that puts a namespace in front of a key. */
 type Layer = Partial<KeyvLike> & { throwOnErrors?: boolean; createKeyPrefix?(key: string, namespace?: string): string };
@@ -64,9 +62,7 @@ export const prefixFor = (kind: 'lease' | 'response', namespace = DEFAULT_NAMESP
 
 /** Returns the namespace of a Keyv; Keyv 6 leaves it to an adapter that has its own. */
 export const namespaceOf = (keyv: KeyvLike): string | undefined =>
-  layersOf(keyv)
-    .map(({ namespace }) => namespace)
-    .find(Boolean);
+  layersOf(keyv).find(({ namespace }) => namespace)?.namespace;
 
 /**
  * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the same may
@@ -74,10 +70,11 @@ export const namespaceOf = (keyv: KeyvLike): string | undefined =>
  * @throws TypeError if not the adapter alone has the namespace.
  */
 function refuseOtherNames(keyv: KeyvLike, adapter: Layer): void {
-  // That of `@keyv/redis` names them the same under both.
-  if (adapter.createKeyPrefix) return;
-  const ofKeyv6 = layersOf(keyv).slice(1, -1);
-  if (adapter.namespace && !ofKeyv6.some(({ namespace }) => namespace)) return;
+  const hasNamespaceOfKeyv6 = layersOf(keyv)
+    .slice(1, -1)
+    .some(({ namespace }) => namespace);
+  // The adapter of `@keyv/redis` names them the same under both.
+  if (adapter.createKeyPrefix || (adapter.namespace && !hasNamespaceOfKeyv6)) return;
   throw new TypeError(
     `idempotency: store is a Keyv on ${adapter.constructor.name}, under which Keyv 5 and 6 give responses different ` +
       'names. Give the namespace to the adapter alone: ' +
@@ -112,14 +109,10 @@ export function responsesIn(keyv: KeyvLike): ResponseStore {
   return responses;
 }
 
-/** In milliseconds; a client of Redis reports an error with each try to connect, at least every few seconds. */
-const RECENT = 10_000;
-
 class KeyvResponses extends TextResponses {
-  private lastError: { readonly error: unknown; readonly at: number } | undefined;
+  /** Number of failures that the Keyv has told. */
+  private failures = 0;
   private readonly client: BorrowedClient | undefined;
-  /** A Map keeps what has expired until it is read, and no request reads it any more. */
-  private readonly isMap: boolean;
   /**
    * Of the keys to pass to the Keyv. It starts with the namespace: Keyv 5 puts it in front of other keys before the
    * adapter puts it in front once more, Keyv 6 does not. For an adapter without a namespace, both are in it.
@@ -134,24 +127,21 @@ class KeyvResponses extends TextResponses {
     super();
     for (const layer of layersOf(keyv)) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
     const adapter = backingStoreOf(keyv);
-    this.isMap = isMapLike(adapter);
     this.client = BorrowedClient.of(adapter);
     if (this.client) refuseOtherNames(keyv, adapter);
     const prefix = prefixFor('response', namespaceOf(keyv));
     this.prefix = adapter.namespace ? prefix : (adapter.createKeyPrefix?.(prefix, DEFAULT_NAMESPACE) ?? prefix);
-    keyv.on('error', error => {
-      this.lastError = { error, at: performance.now() };
-    });
+    keyv.on('error', () => this.failures++);
   }
 
   protected async read(cacheKey: string, token: string): Promise<unknown> {
-    const { keyv, lastError } = this;
+    const { keyv, failures } = this;
     this.client?.checkOpen();
     const stored = await keyv.get(this.prefix + nameOf(cacheKey, token)).catch((error: unknown) => {
       // Text that is no JSON stays so.
       if (!(error instanceof SyntaxError)) throw error;
     });
-    if (stored === undefined && this.lastError !== lastError && !('throwOnErrors' in keyv))
+    if (stored === undefined && this.failures > failures && !('throwOnErrors' in keyv))
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     return stored;
   }
@@ -160,7 +150,8 @@ class KeyvResponses extends TextResponses {
     this.client?.checkOpen();
     if (!(await this.keyv.set(this.prefix + nameOf(cacheKey, token), text, ms)))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
-    if (this.isMap && ms <= MAX_TIMER)
+    // A Map keeps what has expired until it is read, and no request reads it any more.
+    if (isMapLike(backingStoreOf(this.keyv)) && ms <= MAX_TIMER)
       setTimeout(() => void this.delete(cacheKey, token).catch(() => undefined), ms).unref();
   }
 
@@ -168,9 +159,5 @@ class KeyvResponses extends TextResponses {
     // A call of Keyv would open a client that is closed again, and the process would never end.
     this.client?.checkOpen();
     await this.keyv.delete(this.prefix + nameOf(cacheKey, token));
-  }
-
-  recentError(): unknown {
-    return this.lastError && performance.now() - this.lastError.at < RECENT ? this.lastError.error : undefined;
   }
 }

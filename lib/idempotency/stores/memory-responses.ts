@@ -22,9 +22,7 @@ const LINE_BYTES = 155;
 const SHORT = 4_096;
 
 /** Returns the store of all middlewares without a `store` option: one in the process. */
-export function defaultStore(): MemoryResponses {
-  return oneInProcess('responses', () => new MemoryResponses());
-}
+export const defaultStore = (): MemoryResponses => oneInProcess('responses', () => new MemoryResponses());
 
 /** A response as it is kept: a short body as text. */
 interface Kept {

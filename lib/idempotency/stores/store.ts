@@ -1,4 +1,5 @@
 import type { Awaitable } from '../../basics/awaitable';
+import { objectWith } from '../../options/check';
 import type { LeaseStore } from '../leases/lease-store';
 import type { RecordedResponse } from '../responses/recorded-response';
 
@@ -29,16 +30,13 @@ export interface ResponseStore {
   /** @param ms milliseconds that the response is kept. */
   set(cacheKey: string, token: string, response: RecordedResponse, ms: number): Awaitable<void>;
   delete(cacheKey: string, token: string): Awaitable<void>;
-  /** Returns the error that the store has reported last, if it did so in the last ten seconds. */
-  recentError?(): unknown;
 }
 
 /** Returns true for an object with the methods of both. */
 export function isStore(value: unknown): value is Store {
   const { leases, responses } = Object(value) as Partial<Store>;
-  const has = (object: unknown, ...names: readonly string[]): boolean =>
-    names.every(name => typeof (Object(object) as Readonly<Record<string, unknown>>)[name] === 'function');
-  return has(leases, 'acquire', 'renew', 'complete', 'release') && has(responses, 'get', 'set', 'delete');
+  const isLeaseStore = objectWith('', 'acquire', 'renew', 'complete', 'release').accepts(leases);
+  return isLeaseStore && objectWith('', 'get', 'set', 'delete').accepts(responses);
 }
 
 /** Responses in a store that keeps text. */

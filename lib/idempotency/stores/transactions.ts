@@ -37,23 +37,12 @@ const adapter = <Tx>(
   transaction: work => transaction(work) as ReturnType<typeof work>,
   async execute(tx, text, values) {
     const result = await execute(tx, text, [...values]);
-    const rows: unknown = Array.isArray(result) ? result : (Object(result) as { readonly rows?: unknown }).rows;
-    if (Array.isArray(rows)) return rows as readonly unknown[];
-    throw new TypeError('commitWith: the database has answered the statement of bindonce without rows.');
+    return (Array.isArray(result) ? result : (result as { readonly rows: unknown }).rows) as readonly unknown[];
   },
 });
 
-/** What runs a function in a transaction, and has options for that: Drizzle, Knex. */
-interface Transacting<Tx, Config> {
-  transaction(work: (tx: Tx) => Promise<unknown>, config?: Config): Promise<unknown>;
-}
-
 /** The isolation levels of PostgreSQL. */
 export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
-
-interface Isolation {
-  readonly isolationLevel?: IsolationLevel;
-}
 
 interface PgClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
@@ -70,7 +59,7 @@ const ignore = (): void => undefined;
  */
 export const fromPg = <Client extends PgClient>(
   pool: { connect(callback: (error: Error | undefined, client?: Client) => void): unknown },
-  { isolationLevel }: Isolation = {},
+  { isolationLevel }: { readonly isolationLevel?: IsolationLevel } = {},
 ): TransactionAdapter<Client> =>
   adapter(
     async work => {
@@ -112,7 +101,7 @@ export const fromPostgresJs = <Tx extends { unsafe(text: string, values: string[
 
 /** Transactions of Drizzle on PostgreSQL. @param config of `db.transaction()`. */
 export const fromDrizzle = <Tx extends { execute(query: string): PromiseLike<unknown> }, Config>(
-  db: Transacting<Tx, Config>,
+  db: { transaction(work: (tx: Tx) => Promise<unknown>, config?: Config): Promise<unknown> },
   config?: Config,
 ): TransactionAdapter<Tx> =>
   adapter(
@@ -120,29 +109,29 @@ export const fromDrizzle = <Tx extends { execute(query: string): PromiseLike<unk
     (tx, text, values) => {
       // Its `sql` is not ours to import, and a query that is text has no parameters: the values are written in
       // hexadecimal digits, in which nothing can be hidden.
-      const query = text.replace(/\$(\d+)/g, (_, at) => {
-        const hex = Buffer.from(values[Number(at) - 1] ?? '').toString('hex');
-        return `convert_from(decode('${hex}', 'hex'), 'UTF8')`;
-      });
-      return tx.execute(query);
+      const hexOf = (at: string): string => Buffer.from(values[Number(at) - 1] ?? '').toString('hex');
+      return tx.execute(
+        text.replace(/\$(\d+)/g, (_, at: string) => `convert_from(decode('${hexOf(at)}', 'hex'), 'UTF8')`),
+      );
     },
   );
 
 interface KyselyBuilder<Tx> {
-  setIsolationLevel(level: IsolationLevel): KyselyBuilder<Tx>;
-  execute(work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
+  setIsolationLevel(level: IsolationLevel): { execute(work: (tx: Tx) => Promise<unknown>): Promise<unknown> };
 }
 
 /** Transactions of Kysely on PostgreSQL. */
 export const fromKysely = <Tx extends { executeQuery(compiled: object): Promise<unknown> }>(
   db: { transaction(): KyselyBuilder<Tx> },
-  { isolationLevel }: Isolation = {},
+  { isolationLevel }: { readonly isolationLevel?: IsolationLevel } = {},
 ): TransactionAdapter<Tx> =>
   adapter(
-    work => {
-      const builder = db.transaction();
-      return (isolationLevel ? builder.setIsolationLevel(isolationLevel) : builder).execute(work);
-    },
+    // It takes undefined for the default, and so does TypeORM.
+    work =>
+      db
+        .transaction()
+        .setIsolationLevel(isolationLevel as IsolationLevel)
+        .execute(work),
     (tx, text, values) => {
       // What `CompiledQuery.raw(text, values)` makes.
       const query = { kind: 'RawNode', sqlFragments: [text], parameters: [] };
@@ -152,7 +141,7 @@ export const fromKysely = <Tx extends { executeQuery(compiled: object): Promise<
 
 /** Transactions of Knex on PostgreSQL. @param config of `knex.transaction()`. */
 export const fromKnex = <Tx extends { raw(text: string, values: readonly string[]): unknown }, Config>(
-  knex: Transacting<Tx, Config>,
+  knex: { transaction(work: (tx: Tx) => Promise<unknown>, config?: Config): Promise<unknown> },
   config?: Config,
 ): TransactionAdapter<Tx> =>
   adapter(
@@ -173,20 +162,12 @@ export const fromPrisma = <Tx extends { $queryRawUnsafe(text: string, ...values:
     (tx, text, values) => tx.$queryRawUnsafe(text, ...values),
   );
 
-interface TypeOrm<Manager> {
-  transaction(work: (manager: Manager) => Promise<unknown>): Promise<unknown>;
-  transaction(isolation: 'READ COMMITTED', work: (manager: Manager) => Promise<unknown>): Promise<unknown>;
-}
-
 /** Transactions of TypeORM on PostgreSQL. @param dataSource a `DataSource`, which is initialised. */
 export const fromTypeOrm = <Manager extends { query(text: string, values?: unknown[]): Promise<unknown> }>(
-  dataSource: TypeOrm<Manager>,
-  { isolationLevel }: Isolation = {},
+  dataSource: { transaction(level: 'READ COMMITTED', work: (manager: Manager) => Promise<unknown>): Promise<unknown> },
+  { isolationLevel }: { readonly isolationLevel?: IsolationLevel } = {},
 ): TransactionAdapter<Manager> =>
   adapter(
-    work => {
-      const level = isolationLevel?.toUpperCase() as 'READ COMMITTED' | undefined;
-      return level ? dataSource.transaction(level, work) : dataSource.transaction(work);
-    },
+    work => dataSource.transaction(isolationLevel?.toUpperCase() as 'READ COMMITTED', work),
     (manager, text, values) => manager.query(text, values),
   );

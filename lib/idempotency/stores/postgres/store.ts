@@ -1,11 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { isThenable } from '../../../basics/awaitable';
+import { createHash } from 'node:crypto';
 import { checkOptions, objectWith, type Rule } from '../../../options/check';
 import type { LeaseStore } from '../../leases/lease-store';
-import type { RunRecord } from '../../leases/runs';
-import { SqlDatabase, type Dialect } from '../sql';
+import { deleteRuns, insertRun, isAsSeen, schemaWith, selectRuns, SqlLeases, SqlResponses, type Dialect } from '../sql';
 import { nameOf, toStored, type Store } from '../store';
-import { ddl, keyOf, NAME, namesOf, statementsOn } from './statements';
 
 /** The part of a `Pool` of pg (node-postgres 8) that bindonce uses. */
 export interface PostgresPool {
@@ -22,18 +19,10 @@ export interface PostgresStoreOptions {
 
 const name: Rule = {
   expects: 'a name of up to 50 letters, digits and _',
-  accepts: value => typeof value === 'string' && NAME.test(value),
+  // PostgreSQL cuts off a name of more than 63 bytes.
+  accepts: value => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,49}$/i.test(value),
 };
 const rules: Readonly<Record<keyof PostgresStoreOptions, Rule>> = { schema: name, prefix: name };
-
-/** SQLSTATE of the errors that are expected (PostgreSQL, appendix A). */
-const UNDEFINED_TABLE = '42P01';
-const SERIALIZATION_FAILURE = '40001';
-/** Another process has created the tables meanwhile; the code depends on how far it was. */
-const MADE_ALREADY: readonly unknown[] = ['42P07', '42710', '23505'];
-
-/** Tries after which a step has failed. */
-const TRIES = 20;
 
 /** Leases and responses in PostgreSQL; with `commitWith`, in one transaction with the application's own data. */
 export type PostgresStore = Required<Store>;
@@ -46,13 +35,38 @@ export type PostgresStore = Required<Store>;
  * @throws TypeError for anything but a pool, an unknown option, or an invalid name.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
-  return storeOn('postgresStore', pool, options);
+  // The message does not quote the value: a connection string holds a password.
+  if (!objectWith('', 'query').accepts(pool))
+    throw new TypeError('postgresStore: pool must be a Pool of pg: postgresStore(new Pool({ connectionString }))');
+  checkOptions('postgresStore', options, rules);
+  const tables = tablesOf(options);
+  const responses = new SqlResponses({
+    ...tables,
+    run: async (text, values) => (await pool.query(text, values)).rows,
+    async mayTryAgain(error) {
+      const code = sqlState(error);
+      if (code === UNDEFINED_TABLE)
+        await pool.query(tables.ddl).catch((reason: unknown) => {
+          if (!MADE_ALREADY.includes(sqlState(reason))) throw reason;
+        });
+      // Where the database isolates more strictly than "read committed", another step came first.
+      return code === UNDEFINED_TABLE || code === SERIALIZATION_FAILURE;
+    },
+  });
+  return {
+    leases: new SqlLeases(responses),
+    responses,
+    commit(key, token, response, ms) {
+      const values = [toStored(nameOf(key, token), response), String(ms), String(response.status)];
+      return { text: tables.commit, values: [keyOf(key).toString('hex'), token, ...values] };
+    },
+  };
 }
 
 /** Returns the SQL that makes the tables, for a role that may not. @throws TypeError for an invalid name. */
 postgresStore.ddl = (options: PostgresStoreOptions = {}): string => {
   checkOptions('postgresStore.ddl', options, rules);
-  return ddl(options.prefix, options.schema);
+  return tablesOf(options).ddl;
 };
 
 /**
@@ -60,113 +74,94 @@ postgresStore.ddl = (options: PostgresStoreOptions = {}): string => {
  * @throws TypeError as `postgresStore` does.
  */
 export function postgresLeases(pool: PostgresPool, options: PostgresStoreOptions = {}): LeaseStore {
-  return storeOn('postgresLeases', pool, options).leases;
+  return postgresStore(pool, options).leases;
 }
 
-function storeOn(owner: string, pool: PostgresPool, options: PostgresStoreOptions): PostgresStore {
-  // The message does not quote the value: a connection string holds a password.
-  if (!objectWith('a pool', 'query').accepts(pool)) {
-    const remedy = isThenable(pool) ? ', not a promise: await it first' : `: ${owner}(new Pool({ connectionString }))`;
-    throw new TypeError(`${owner}: pool must be a Pool of pg${remedy}`);
-  }
-  checkOptions(owner, options, rules);
-  const { prefix, schema } = options;
-  const statements = statementsOn(namesOf(prefix, schema));
-  const database = new Database(pool, statements.dialect, ddl(prefix, schema));
-  return {
-    leases: leasesIn(database, statements),
-    responses: database,
-    commit(key, token, response, ms) {
-      const values = [toStored(nameOf(key, token), response), String(ms), String(response.status)];
-      return { text: statements.commit, values: [keyOf(key).toString('hex'), token, ...values] };
-    },
-  };
-}
-
-/** The tables, which are made when they are missing. */
-class Database extends SqlDatabase {
-  constructor(
-    private readonly pool: PostgresPool,
-    dialect: Dialect,
-    private readonly ddl: string,
-  ) {
-    super(dialect);
-  }
-
-  /** Runs one statement, which is one transaction. */
-  async query(text: string, values: unknown[]): Promise<readonly unknown[]> {
-    this.planSweep();
-    for (let tries = 1; ; tries++) {
-      try {
-        return (await this.pool.query(text, values)).rows;
-      } catch (error) {
-        const code = sqlState(error);
-        if (tries === TRIES || (code !== UNDEFINED_TABLE && code !== SERIALIZATION_FAILURE)) throw error;
-        // The database isolates more strictly than "read committed", another step came first, and ours changed nothing.
-        if (code === SERIALIZATION_FAILURE) continue;
-      }
-      await this.pool.query(this.ddl).catch((error: unknown) => {
-        if (!MADE_ALREADY.includes(sqlState(error))) throw error;
-      });
-    }
-  }
-}
-
-type Statements = ReturnType<typeof statementsOn>;
-
-/**
- * The states of a run of the token for which a step is granted; where there is no run, or one that is over, its token
- * makes no difference. If a step was not granted all the same, another statement has the row, or has just made it.
- */
-const GRANTED = {
-  acquire: ['none', 'over', 'running', 'unknown'],
-  complete: ['none', 'over', 'running', 'unknown', 'done'],
-  release: ['running', 'unknown', 'done'],
-  ran: ['unknown'],
-  didNotRun: ['unknown'],
-} as const satisfies Partial<Record<keyof Statements, readonly string[]>>;
-
-/** What a step returns. */
-interface Found {
-  readonly state: RunRecord['state'] | 'granted' | 'none' | 'over';
-  readonly token: string;
-  readonly msLeft: number;
-}
-
-const NONE: Found = { state: 'none', token: '', msLeft: 0 };
-
-function leasesIn(database: Database, statements: Statements): LeaseStore {
-  /** Takes a step until it has an answer. A row that stays locked counts as running. */
-  async function take(step: keyof typeof GRANTED, key: string, token: string, ...values: unknown[]): Promise<Found> {
-    const granted: readonly Found['state'][] = GRANTED[step];
-    for (let tries = 1; ; tries++) {
-      const [found = NONE] = (await database.query(statements[step], [keyOf(key), token, ...values])) as Found[];
-      const { state, token: holder } = found;
-      if (!granted.includes(state) || !(holder === token || state === 'none' || state === 'over')) return found;
-      if (tries < TRIES) await pause(tries);
-      else if (step === 'acquire' && found !== NONE) return found;
-      else throw new Error(`postgresStore: ${step} was tried ${TRIES} times, and others had locked the row each time`);
-    }
-  }
-  const isGranted = async (...step: Parameters<typeof take>): Promise<boolean> =>
-    (await take(...step)).state === 'granted';
-  return {
-    ...database.ofLeases,
-    async acquire(key, token, ms, about) {
-      const { keepUnknown = null, method, path, created, keyHash: ofKey, callerHash: ofCaller } = about ?? {};
-      const facts = [about && key, method, path, created, ofKey, ofCaller];
-      const { state, token: holder, msLeft } = await take('acquire', key, token, ms, keepUnknown, ...facts);
-      if (state === 'granted') return { kind: 'acquired' };
-      return state === 'done' || state === 'unknown'
-        ? { kind: state, token: holder }
-        : { kind: 'running', token: holder, msLeft };
-    },
-    renew: async (key, token, ms) => (await database.query(statements.renew, [keyOf(key), token, ms])).length === 1,
-    complete: (key, token, ms, status) => isGranted('complete', key, token, ms, status),
-    release: (key, token) => isGranted('release', key, token),
-    settle: (key, token, outcome, ms) =>
-      outcome === 'ran' ? isGranted('ran', key, token, ms, null) : isGranted('didNotRun', key, token),
-  };
-}
+/** SQLSTATE of the errors that are expected (PostgreSQL, appendix A). */
+const UNDEFINED_TABLE = '42P01';
+const SERIALIZATION_FAILURE = '40001';
+/** Another process has created the tables meanwhile; the code depends on how far it was. */
+const MADE_ALREADY: readonly unknown[] = ['42P07', '42710', '23505'];
 
 const sqlState = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code;
+
+/** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
+const keyOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+
+/**
+ * Names the tables, and makes what differs from other databases.
+ *
+ * A step locks the rows that it writes, in their newest version. It skips a row that another statement has locked, so
+ * it never waits for a transaction of the application: one that has not committed yet, or a step.
+ *
+ * Time: `now()`, when the statement began, decides whether a lease has expired: a time that is too early never takes a
+ * lease from its holder. A lease that is taken begins at `clock_timestamp()`, when it is written.
+ */
+function tablesOf({ prefix = 'bindonce_', schema }: PostgresStoreOptions) {
+  /** The number is the version of what is in the tables. */
+  const indexed = (what: string): string => `"${prefix}1_${what}"`;
+  const named = (what: string): string => `${schema === undefined ? '' : `"${schema}".`}${indexed(what)}`;
+  const [runs, responses] = [named('runs'), named('responses')];
+  /**
+   * When the lease of a run ends. Renewals write here and nowhere else: a transaction of the application that marks its
+   * run done reads no row that a renewal changes, so the two never fail each other at any isolation level.
+   */
+  const leases = named('leases');
+  const dialect: Dialect = {
+    named,
+    from: `${runs} r JOIN ${leases} l USING (key)`,
+    lease: 'l.expires',
+    version: "concat_ws(' ', r.token, extract(epoch FROM r.expires), extract(epoch FROM l.expires))",
+    now: 'now()',
+    lock: 'FOR UPDATE SKIP LOCKED',
+    after: ms => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`,
+    until: time => `extract(epoch FROM ${time} - now())::float8 * 1000`,
+    keyOf,
+  };
+  const own = 'EXISTS (SELECT FROM own)';
+  // (Not to look first, whether there is a run, would wait for a transaction that has changed it.)
+  const none = `$2 IS NULL AND NOT EXISTS (SELECT FROM ${runs} WHERE key = $1)`;
+  return {
+    ...dialect,
+    /** Several statements in one query are one transaction: there is no table without the others. */
+    ddl: `${schemaWith('bytea', named, indexed)}
+CREATE TABLE IF NOT EXISTS ${leases} (
+  key bytea PRIMARY KEY, token text NOT NULL, expires timestamptz NOT NULL
+);`,
+    /** A lease that is done is not renewed any more. */
+    writeRun: `
+WITH own AS (
+  SELECT key FROM ${dialect.from} WHERE key = $1 AND ${isAsSeen(dialect)} FOR UPDATE SKIP LOCKED
+), run AS (${insertRun(dialect, `${own} OR ${none}`, own)} RETURNING key), written AS (
+  INSERT INTO ${leases} (key, token, expires)
+  SELECT key, $3, CASE WHEN $4 THEN 'epoch' ELSE ${dialect.after('$5')} END FROM run
+  ON CONFLICT (key) DO UPDATE SET token = excluded.token, expires = excluded.expires RETURNING key
+)
+SELECT 'written' AS state, '' AS token, 0 AS "msLeft", '' AS version FROM written
+UNION ALL SELECT state, token, "msLeft", version FROM (${selectRuns(dialect)} key = $1) AS found
+WHERE NOT EXISTS (SELECT FROM written)`,
+    renewRun: `
+UPDATE ${leases} SET expires = ${dialect.after('$1')}
+WHERE key = $2 AND token = $3 AND expires > now() RETURNING key`,
+    sweepRuns: `
+WITH gone AS (${deleteRuns(dialect)}) DELETE FROM ${leases} WHERE key IN (SELECT key FROM gone) RETURNING key`,
+    /**
+     * Marks a run done and keeps its response, in a transaction of the application: returns a row if the token still
+     * has the key. It has neither `?` nor `:`, which query builders take for parameters, and all its values are text,
+     * which every driver sends as it is; each is named once, in order. The response outlives the record, which is read
+     * first.
+     */
+    commit: `
+WITH given AS (
+  SELECT decode(CAST($1 AS text), 'hex') AS key, CAST($2 AS text) AS token, CAST($3 AS text) AS response,
+    clock_timestamp() + CAST(CAST($4 AS text) AS float8) * interval '1 millisecond' AS expires,
+    CAST(CAST($5 AS text) AS int) AS status
+), done AS (
+  UPDATE ${runs} AS r SET done = true, expires = given.expires, status = given.status FROM given
+  WHERE r.key = given.key AND r.token = given.token AND NOT r.done RETURNING r.key
+)
+INSERT INTO ${responses} (key, token, response, expires)
+SELECT given.key, given.token, given.response, given.expires + interval '1 minute' FROM given JOIN done USING (key)
+RETURNING token`,
+  };
+}

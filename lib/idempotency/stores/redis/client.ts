@@ -1,3 +1,4 @@
+import { objectWith } from '../../../options/check';
 import { Watchers } from '../../leases/waiting';
 
 /** The part of a client of node-redis 5 or 6 (single node, pool, Sentinel or Cluster) that bindonce uses. */
@@ -21,10 +22,8 @@ export interface IoredisClient {
  */
 export type RedisClient = NodeRedisClient | IoredisClient;
 
-export function isRedisClient(value: unknown): value is RedisClient {
-  if (typeof value !== 'object' || value === null || !('eval' in value)) return false;
-  return 'isOpen' in value || ('status' in value && 'isCluster' in value);
-}
+export const isRedisClient = (value: unknown): value is RedisClient =>
+  objectWith('', 'eval').accepts(value) && ['isOpen', 'isCluster'].some(name => name in Object(value));
 
 /** An adapter of Keyv: its client is `redis` in `@keyv/valkey`. */
 type Adapter = object & { client?: unknown; redis?: unknown; getClient?(): Promise<unknown> };
@@ -66,17 +65,14 @@ export class BorrowedClient {
       );
   }
 
-  evaluate(script: string, key: string, args: string[]): Promise<unknown> {
+  async evaluate(script: string, key: string, args: string[]): Promise<unknown> {
     this.checkOpen();
     const { client, adapter } = this;
     if (!('isOpen' in client)) return client.eval(script, 1, key, ...args);
-    const ask = (): Promise<unknown> => client.eval(script, { keys: [key], arguments: args });
-    if (!client.isOpen)
-      this.opening ??= adapter.getClient?.().finally(() => {
-        this.opening = undefined;
-      });
+    if (!client.isOpen) this.opening ??= adapter.getClient?.().finally(() => (this.opening = undefined));
     // A client that connects counts as open, and keeps commands, for whose answers its close() would wait.
-    return this.opening?.then(ask) ?? ask();
+    if (this.opening) await this.opening;
+    return client.eval(script, { keys: [key], arguments: args });
   }
 }
 
@@ -88,8 +84,8 @@ interface Connection {
   disconnect(): unknown;
   connect(): Promise<unknown>;
   on(event: 'error' | 'end' | 'message', listener: (first: unknown) => void): unknown;
-  subscribe(channel: string, ...listener: readonly Listener[]): Promise<unknown>;
-  unsubscribe(channel: string, ...listener: readonly Listener[]): Promise<unknown>;
+  subscribe(channel: string, listener: Listener): Promise<unknown>;
+  unsubscribe(channel: string, listener: Listener): Promise<unknown>;
 }
 
 type Listener = (message: unknown, channel: unknown) => void;
@@ -115,18 +111,13 @@ const OPTIONS = { disableOfflineQueue: true, lazyConnect: true, enableOfflineQue
 export class Subscriber {
   private connection: Promise<Connection> | undefined;
   private readonly watchers = new Watchers();
+  /** Called by node-redis; ioredis emits an event, and calls it without a channel when the command is carried out. */
   private readonly notify: Listener = (_message, channel) => {
     this.watchers.notify(String(channel));
   };
-  /** For node-redis; ioredis emits an event. */
-  private readonly listener: readonly Listener[];
 
   constructor(private readonly client: SingleClient) {
-    this.listener = 'isOpen' in client ? [this.notify] : [];
-    client.on('end', () => {
-      this.connection?.then(close, () => undefined);
-      this.connection = undefined;
-    });
+    client.on('end', () => void this.connection?.then(close, () => undefined));
   }
 
   /** Resolves when it listens. @throws Error if it cannot. */
@@ -134,11 +125,11 @@ export class Subscriber {
     const connection = await (this.connection ??= this.open());
     // At once: another waiter that leaves meanwhile must not end the subscription.
     const remove = this.watchers.add(channel, onChange);
-    const subscribed = connection.subscribe(channel, ...this.listener);
+    const subscribed = connection.subscribe(channel, this.notify);
     subscribed.catch(remove);
     await subscribed;
     return () => {
-      if (remove()) connection.unsubscribe(channel, ...this.listener).catch(() => undefined);
+      if (remove()) connection.unsubscribe(channel, this.notify).catch(() => undefined);
     };
   }
 

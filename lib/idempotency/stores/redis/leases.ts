@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { checkOptions, text, type Rule } from '../../../options/check';
-import type { LeaseStore } from '../../leases/lease-store';
+import type { Acquisition, LeaseStore } from '../../leases/lease-store';
 import { PageInAnyOrder, type RunFacts, type RunPage, type RunQuery, type RunRecord } from '../../leases/runs';
-import { isKeyvLike, prefixFor } from '../keyv-like';
+import { prefixFor } from '../keyv-like';
 import { BorrowedClient, isCluster, isRedisClient, isSingle, Subscriber, type RedisClient } from './client';
 
 /** Options of {@link redisLeases}. */
@@ -21,7 +21,12 @@ const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = { prefix: text }
  */
 export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {}): LeaseStore {
   checkOptions('redisLeases', options, rules);
-  if (!isRedisClient(client)) throw notAClient(client);
+  // The message does not quote the value: the URL of a server has its password.
+  if (!isRedisClient(client))
+    throw new TypeError(
+      'redisLeases: client must be a client of node-redis, ioredis or iovalkey, not a promise, nor a Keyv, which is ' +
+        'passed as `store`. For example: createClient({ url }) of redis, or new Redis(url) of ioredis.',
+    );
   return leasesOver(new BorrowedClient(client), options.prefix ?? prefixFor('lease'));
 }
 
@@ -79,11 +84,7 @@ function leasesOver(borrowed: BorrowedClient, prefix: string): LeaseStore {
   return {
     async acquire(key, token, ms, about) {
       const facts = about ? JSON.stringify(about) : '';
-      const answer = await ask('acquire', key, token, ms, about?.keepUnknown ?? 0, facts);
-      if (answer === 'acquired') return { kind: answer };
-      const [, kind, msLeft, holder = ''] = /^(\w+) (\S+) (.*)$/s.exec(answer) ?? [];
-      if (kind === 'running') return { kind, msLeft: Math.max(0, Number(msLeft)), token: holder };
-      return { kind: kind as 'done' | 'unknown', token: holder };
+      return JSON.parse(await ask('acquire', key, token, ms, about?.keepUnknown ?? 0, facts)) as Acquisition;
     },
     renew: async (key, token, ms) => (await ask('renew', key, token, ms)) === '1',
     complete: (key, token, ms, status = 0) => end('complete', key, token, ms, status),
@@ -109,17 +110,6 @@ function readRun(cacheKey: string, entry: string): (RunRecord & RunFacts) | unde
   const status = state === 'done' && number !== '0' && { status: Number(number) };
   const token = rest.slice(0, Number(size));
   return { ...(JSON.parse(facts) as RunFacts), cacheKey, token, state, ends, ...status };
-}
-
-/** Names the value, but quotes no text: the URL of a server has its password. */
-function notAClient(given: unknown): TypeError {
-  let what = `a value of type ${given === null ? 'null' : typeof given}`;
-  if (given instanceof Promise) what = 'a promise: await it first';
-  if (isKeyvLike(given)) what = 'a Keyv: pass that as `store`, and leases are made from it; or pass its client';
-  return new TypeError(
-    `redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what}. ` +
-      'For example: createClient({ url }) of redis, or new Redis(url) of ioredis.',
-  );
 }
 
 /**
@@ -165,15 +155,16 @@ return ARGV[2] .. ' ' .. ARGV[1] .. ' ' .. step()`;
 const scripts = {
   /**
    * ARGV: number, token, ms, milliseconds for which it is unknown what a lease without a record has done, facts.
-   * Answers `acquired`, or `done`, `unknown` or `running`, the milliseconds left, and the token. What none of these
-   * scripts writes keeps the key in use, by a token that cannot be one.
+   * Answers what `acquire()` returns, as JSON. What none of these scripts writes keeps the key in use, by a token that
+   * cannot be one.
    */
   acquire: answering(`if not held or isOwn and kind ~= 'd' then
   lease(ARGV[3], ARGV[4], ARGV[5])
-  return 'acquired'
+  return '{"kind":"acquired"}'
 end
-if not kind then return 'running 0 ' .. held .. ' (no lease)' end
-return (kind == 'd' and 'done ' or isUnknown and 'unknown ' or 'running ') .. left .. ' ' .. holder`),
+local state = kind == 'd' and 'done' or isUnknown and 'unknown' or 'running'
+local msLeft = state == 'running' and math.max(0, left) or nil
+return cjson.encode({ kind = state, token = holder or held .. ' (no lease)', msLeft = msLeft })`),
 
   /** ARGV: number, token, ms. A server whose memory is full still carries out PEXPIRE, and refuses SET. */
   renew: answering(`if not isOwn or kind == 'd' or isUnknown then return 0 end

@@ -61,7 +61,6 @@ describe('the tables of postgresStore()', () => {
       'bindonce_1_runs',
       'bindonce_1_runs',
       'bindonce_1_runs',
-      'bindonce_1_runs',
     ]);
   });
 
@@ -104,7 +103,7 @@ describe('the tables of postgresStore()', () => {
     prefix => {
       for (const make of [postgresStore, postgresLeases])
         expect(() => make(poolOn(postgres.url), { prefix } as { prefix: string })).toThrow(
-          /^postgres(?:Store|Leases): prefix must be a name of up to 50 letters, digits and _, not /,
+          /^postgresStore: prefix must be a name of up to 50 letters, digits and _, not /,
         );
     },
   );

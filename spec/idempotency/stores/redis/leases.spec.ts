@@ -42,18 +42,17 @@ it.each<[string, object, string]>([
   expect(() => redisLeases(createClient(), options)).toThrow(new TypeError(message));
 });
 
-describe('a value that is not a Redis client is refused, and the error says what it is', () => {
-  it.each<[string, unknown, string]>([
-    ['null', null, 'a value of type null'],
-    ['a URL, whose password it does not quote', 'redis://:secret@host', 'a value of type string'],
-    ['a promise', Promise.resolve(), 'a promise: await it first'],
-    ['a Keyv', new Keyv(), 'a Keyv: pass that as `store`, and leases are made from it; or pass its client'],
-    ['another object', { eval: () => undefined }, 'a value of type object'],
-  ])('%s', (_what, given, what) => {
-    expect(() => redisLeases(given as RedisClient)).toThrow(
-      new TypeError(
-        `redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what}. For example: createClient({ url }) of redis, or new Redis(url) of ioredis.`,
-      ),
-    );
-  });
+it.each<[string, unknown]>([
+  ['null', null],
+  ['a URL, whose password it does not quote', 'redis://:secret@host'],
+  ['a promise', Promise.resolve()],
+  ['a Keyv', new Keyv()],
+  ['another object', { eval: () => undefined }],
+])('refuses %s for a client', (_what, given) => {
+  expect(() => redisLeases(given as RedisClient)).toThrow(
+    new TypeError(
+      'redisLeases: client must be a client of node-redis, ioredis or iovalkey, not a promise, nor a Keyv, which is ' +
+        'passed as `store`. For example: createClient({ url }) of redis, or new Redis(url) of ioredis.',
+    ),
+  );
 });

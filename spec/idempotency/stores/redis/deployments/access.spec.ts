@@ -28,7 +28,7 @@ describe('a Redis whose user has no channels', () => {
   twoApplicationsOn('@keyv/valkey without channels', () => new Keyv(new KeyvValkey(url(), { useRedisSets: false })));
 });
 
-it('a server that is not there is named by the error of the event: its client answers nothing', async () => {
+it('a server that is not there is 503 and an event with an error: its client answers nothing', async () => {
   const port = await freePort();
   const store = new Keyv(new KeyvRedis(`redis://127.0.0.1:${port}`));
   const log = new EventLog();
@@ -38,7 +38,7 @@ it('a server that is not there is named by the error of the event: its client an
     expect((await send(url, { headers: keyed('k') })).status).toBe(503);
     const { error } = await log.first('store-failed');
     expect(String(error)).toBe(
-      `StoreUnavailable: acquire() of the lease store did not answer within 200 ms (storeTimeout): connect ECONNREFUSED 127.0.0.1:${port}. Check the store and its connection.`,
+      `StoreUnavailable: acquire() of the lease store did not answer within 200 ms (storeTimeout). Check the store and its connection.`,
     );
   } finally {
     await store.disconnect();
