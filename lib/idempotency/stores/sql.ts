@@ -155,7 +155,7 @@ export class SqlResponses extends TextResponses {
   }
 
   async delete(cacheKey: string, token: string): Promise<void> {
-    const text = `DELETE FROM ${this.database.named('responses')} WHERE key = $1 AND token = $2`;
+    const text = `DELETE FROM ${this.database.named('responses')} WHERE key = $1 AND token = $2 RETURNING token`;
     await this.query(text, this.database.keyOf(cacheKey), token);
   }
 
