@@ -56,14 +56,8 @@ async function withNodeIdempotency() {
   return at('/', json, nodeIdempotency(), pay);
 }
 
-async function withExpressIdempotency() {
-  const { expressIdempotency } = await import('../peers/express-idempotency.mjs');
-  return at('/', json, ...expressIdempotency(), pay);
-}
-
 const nodeIdempotencyLeavesOut =
   'as used here, it replays texts with status and content type, and answers before it has stored';
-const expressIdempotencyLeavesOut = 'the key alone finds a response; sends without waiting for the store';
 
 export const scenarios = {
   idempotency: {
@@ -83,8 +77,6 @@ export const scenarios = {
       },
       'node-idempotency': { app: withNodeIdempotency, leavesOut: nodeIdempotencyLeavesOut },
       'node-idempotency, replay': { replays: true, app: withNodeIdempotency },
-      'express-idempotency': { app: withExpressIdempotency, leavesOut: expressIdempotencyLeavesOut },
-      'express-idempotency, replay': { replays: true, app: withExpressIdempotency },
     },
   },
   binding: {
@@ -99,24 +91,10 @@ export const scenarios = {
       'bindRequest(Dto)': { app: () => at(route, bindRequest(Order), place) },
       'bindRequest(Dto) behind express.json()': { app: () => at(route, json, bindRequest(Order), place) },
       'zod 4': { app: () => at(route, json, parseWithZod, place) },
-      'express-zod-api': {
-        app: async () => (await import('../peers/express-zod-api.mjs')).expressZodApi(),
-        leavesOut:
-          'all sources are one object, so a client may send each value in any of them; it checks the answer, too',
-      },
       'NestJS, ValidationPipe with class-validator': {
         app: async () => (await import('../peers/nest.mjs')).nestWithClasses(),
         leavesOut:
           'a time is any text that `new Date()` reads, integers have any size, and undeclared properties are kept; several objects instead of one',
-      },
-      'NestJS, StandardSchemaValidationPipe with zod 4': {
-        app: async () => (await import('../peers/nest.mjs')).nestWithSchemas(zodOrder.shape),
-        leavesOut: 'several objects instead of one',
-      },
-      'routing-controllers with class-validator': {
-        app: async () => (await import('../peers/routing-controllers.mjs')).routingControllers(),
-        leavesOut:
-          'a time is any text that `new Date()` reads, integers have any size, undeclared properties are kept, and 1, 0 and an empty text of the query are booleans; several objects instead of one',
       },
       'idempotency() and bindRequest(Dto)': { app: () => at(route, idempotency(), bindRequest(Order), place) },
     },
