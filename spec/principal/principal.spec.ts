@@ -8,6 +8,11 @@ const json = { n: 1 };
 /** Callers without a compiler give any function. */
 const answering = (answer: unknown): NonNullable<BindingOptions['claims']> => answeredBy(() => answer);
 const answeredBy = (answer: () => unknown) => answer as NonNullable<BindingOptions['claims']>;
+/** What an authentication leaves on the request. */
+const leaving =
+  (left: object): RequestHandler =>
+  (req, _res, next) =>
+    next(void Object.assign(req, left));
 /** Jest fails a test during which its rejection is left unhandled. */
 const rejecting = (): Promise<never> => Promise.reject(new Error('no directory'));
 
@@ -60,11 +65,7 @@ describe.each(expressVersions)('the caller, %s,', (_name, framework) => {
     ],
     ['req.auth where req.user is text', { auth: { sub: 1 }, user: 'ann' }, 1],
   ])('is %s', async (_title, left, sub) => {
-    const authenticate: RequestHandler = (req, _res, next) => {
-      Object.assign(req, left);
-      next();
-    };
-    expect((await bind(Who, {}, { framework, allowAnonymous: false, before: [authenticate] })).dto).toEqual({ sub });
+    expect((await bind(Who, {}, { framework, allowAnonymous: false, before: [leaving(left)] })).dto).toEqual({ sub });
   });
 });
 
@@ -87,11 +88,7 @@ describe.each(expressVersions)('where callers are required, %s,', (_name, framew
     ['an id that a class has', { user: new Account() }, 200],
     ['an id beside another that is null', { user: { id: null, sub: 'ann' } }, 200],
   ])('%s: %j gets %d', async (_what, left, expected) => {
-    const authenticate: RequestHandler = (req, _res, next) => {
-      Object.assign(req, left);
-      next();
-    };
-    const options = { framework, allowAnonymous: false, before: [authenticate] };
+    const options = { framework, allowAnonymous: false, before: [leaving(left)] };
     expect((await bind(Item, { json }, options)).status).toBe(expected);
   });
 });
@@ -101,11 +98,8 @@ describe.each(expressVersions)('req.auth that is a function, as Clerk leaves it,
   const caller = { userId: 'u1', isAuthenticated: true, permissions: ['refund'] };
   /** Binds a request on which an authentication has left these. */
   const withCaller = async (left: object, options: BindingOptions = { allowAnonymous: false }) => {
-    const authenticate: RequestHandler = (req, _res, next) => {
-      Object.assign(req, left);
-      next();
-    };
-    const { status, dto: bound, response } = await bind(Who, {}, { framework, before: [authenticate], ...options });
+    const before = [leaving(left)];
+    const { status, dto: bound, response } = await bind(Who, {}, { framework, before, ...options });
     return status === 200 ? bound : [status, status === 500 ? response.text : undefined];
   };
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Response as Answer } from 'supertest';
-import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import { Keyv } from 'keyv';
 import { configure, idempotency, int, problemDetails, routeValue, type OnProblem } from '../../lib';
 import { serve } from '../support/serve';
 import { expressVersions } from '../support/express-versions';
-import { ask, problemIn, type Sent } from '../support/ask';
+import { ask, problemIn } from '../support/ask';
 
 const UNREAD = {
   name: 'id',
@@ -23,131 +23,91 @@ const answering =
   };
 
 describe.each(expressVersions)('%s', (name, framework) => {
-  const isExpress5 = name === 'Express 5';
   type Read = (req: Request, res: Response) => unknown;
-  const handlers: [how: string, handler: (read: Read) => RequestHandler][] = [
-    [
-      'a synchronous handler',
-      read => (req, res) => {
-        read(req, res);
-      },
-    ],
-    // Express 4 does not look at promises: a rejection is the application's there, as with every throw. The request is answered.
-    [
-      'an asynchronous handler whose rejection Express does not see',
-      read => (req, res) => {
-        void Promise.resolve()
-          .then(() => read(req, res))
-          .catch(() => undefined);
-      },
-    ],
-    ...(isExpress5
+  const later = Promise.resolve();
+  const seen: [how: string, handler: (read: Read) => RequestHandler][] = [
+    ['a synchronous handler', read => (req, res) => void read(req, res)],
+    ...(name === 'Express 5'
       ? [
           [
             'an asynchronous handler',
-            read => async (req, res) => {
-              await Promise.resolve();
-              read(req, res);
-            },
-          ] as [string, (read: Read) => RequestHandler],
+            read => (req, res) => later.then(() => void read(req, res)),
+          ] as (typeof seen)[number],
         ]
       : []),
   ];
-  const behind: [what: string, mount: (app: Express) => void][] = [
+  // Express 4 does not look at promises: a rejection is the application's there, as with every throw. The request is answered.
+  const unseen: typeof seen = [
+    [
+      'an asynchronous handler whose rejection Express does not see',
+      read => (req, res) => void later.then(() => read(req, res)).catch(() => undefined),
+    ],
+  ];
+  const behind: [what: string, mount: (app: Express) => unknown][] = [
     ['no error handler', () => undefined],
-    [
-      'problemDetails()',
-      app => {
-        app.use(problemDetails());
-      },
-    ],
-    [
-      'an error handler that answers whatever was answered',
-      app => {
-        app.use(answering(() => 'mine'));
-      },
-    ],
+    ['problemDetails()', app => app.use(problemDetails())],
+    ['an error handler that answers whatever was answered', app => app.use(answering(() => 'mine'))],
   ];
 
   /** The response to `POST /x`, whose `id` is no number. */
   async function answered(
     handler: RequestHandler,
-    mount: (app: Express) => void = () => undefined,
-    sent: Sent = {},
+    mount: (app: Express) => unknown = () => undefined,
   ): Promise<Answer> {
     const app = framework().set('env', 'test');
     app.all('/:id', handler);
     mount(app);
-    return ask(app, { path: '/x?n=x', ...sent });
+    return ask(app, { path: '/x?n=x' });
   }
 
-  describe.each(handlers)('%s', (how, handler) => {
-    it.each(behind)(
-      'answers a value that cannot be read with its problem, and stops: with %s',
-      async (_what, mount) => {
-        let goesOn = false;
-        const response = await answered(
-          handler(req => {
-            routeValue(req, 'id', int);
-            goesOn = true;
-          }),
-          mount,
-        );
-        expect(problemIn(response)).toMatchObject({
-          type: 'urn:bindonce:validation-failed',
-          status: 400,
-          instance: '/x',
-          errors: [UNREAD],
-        });
-        expect([response.status, goesOn]).toEqual([400, false]);
-        expect(response.text).not.toMatch(/<|\bat \//);
-      },
+  it.each(
+    [...seen, ...unseen].flatMap(([how, handler]) => behind.map(([what, mount]) => ({ how, handler, what, mount }))),
+  )('$how answers a value that cannot be read with its problem, and stops: with $what', async ({ handler, mount }) => {
+    let goesOn = false;
+    const response = await answered(
+      handler(req => (routeValue(req, 'id', int), (goesOn = true))),
+      mount,
     );
+    expect(problemIn(response)).toMatchObject({
+      ...{ type: 'urn:bindonce:validation-failed', status: 400, instance: '/x', errors: [UNREAD] },
+    });
+    expect([response.status, goesOn]).toEqual([400, false]);
+    expect(response.text).not.toMatch(/<|\bat \//);
+  });
 
-    // Where Express does not see the throw, it does not see what is passed on either.
-    if (!how.includes('does not see'))
-      it.each<[string, OnProblem]>([
-        [
-          'by next',
-          (problem, _req, _res, next) => {
-            next(problem);
-          },
-        ],
-        [
-          'by throwing',
-          problem => {
-            throw problem;
-          },
-        ],
-      ])('leaves to the error handler, once, what onProblem passes on: %s', async (_when, onProblem) => {
-        const seen: unknown[] = [];
-        const { routeValue: read } = configure({ onProblem });
-        const { status, text } = await answered(
-          handler(req => {
-            read(req, 'id', int);
-          }),
-          app => {
-            app.use(((error: Error, _req: Request, res: Response, next: NextFunction) => {
-              if (res.headersSent) return next(error);
-              seen.push(error.name);
-              res.status(418).end('mine');
-            }) as ErrorRequestHandler);
-          },
-        );
-        expect([status, text, seen]).toEqual([418, 'mine', ['Problem']]);
-      });
+  const passing: [when: string, OnProblem][] = [
+    ['by next', (problem, _req, _res, next) => next(problem)],
+    [
+      'by throwing',
+      problem => {
+        throw problem;
+      },
+    ],
+  ];
+  it.each(seen.flatMap(([how, handler]) => passing.map(([when, onProblem]) => ({ how, handler, when, onProblem }))))(
+    '$how leaves to the error handler, once, what onProblem passes on: $when',
+    async ({ handler, onProblem }) => {
+      const heard: unknown[] = [];
+      const { routeValue: read } = configure({ onProblem });
+      const mine: ErrorRequestHandler = (error: Error, _req, res, next) => {
+        if (res.headersSent) return next(error);
+        heard.push(error.name);
+        res.status(418).end('mine');
+      };
+      const { status, text } = await answered(
+        handler(req => read(req, 'id', int)),
+        app => app.use(mine),
+      );
+      expect([status, text, heard]).toEqual([418, 'mine', ['Problem']]);
+    },
+  );
 
+  describe.each([...seen, ...unseen])('%s', (_how, handler) => {
     it('behind idempotency() the answer is the response of the handler: stored and replayed', async () => {
       let runs = 0;
       const app = framework().set('env', 'test');
-      app.post(
-        '/:id',
-        idempotency({ store: new Keyv() }),
-        handler(req => {
-          runs++;
-          routeValue(req, 'id', int);
-        }),
-      );
+      const reads = handler(req => routeValue(req, 'id', int, void runs++));
+      app.post('/:id', idempotency({ store: new Keyv() }), reads);
       const again = () => ask(app, { path: '/x', key: 'k', body: 'unread' });
       const responses = [await again(), await again(), await again()];
       expect(responses.map(({ status, headers }) => [status, headers['idempotent-replayed']])).toEqual([
@@ -162,9 +122,7 @@ describe.each(expressVersions)('%s', (name, framework) => {
       const app = framework().set('env', 'test');
       app.post(
         '/:id',
-        handler(req => {
-          routeValue(req, 'id', int);
-        }),
+        handler(req => routeValue(req, 'id', int)),
       );
       const { port } = await serve(app);
       const socket = connect(port, '127.0.0.1');

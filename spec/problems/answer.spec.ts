@@ -7,12 +7,8 @@ import { expressVersions } from '../support/express-versions';
 
 class Item extends dto({ n: int }) {}
 class Charge extends dto({ amount: routeParam(int) }) {}
-const passOn: OnProblem = (problem, _req, _res, next) => {
-  next(problem);
-};
-const answer: OnProblem = (problem, _req, res) => {
-  res.status(problem.status).json({ mine: problem.code });
-};
+const passOn: OnProblem = (problem, _req, _res, next) => next(problem);
+const answer: OnProblem = (problem, _req, res) => void res.status(problem.status).json({ mine: problem.code });
 
 describe.each(expressVersions)('%s', (_name, framework) => {
   describe.each<[string, OnProblem | undefined]>([
@@ -47,26 +43,18 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       [400, 'true'],
     ];
 
-    it('a Problem of its own that a handler throws is its response: three duplicates, one run', async () => {
-      const own = (): Problem => new Problem('validation-failed', 'The card is blocked.');
-      expect(
-        await charged(() => {
+    const own = (): Problem => new Problem('validation-failed', 'The card is blocked.');
+    it.each<[what: string, fail: RequestHandler]>([
+      [
+        'a Problem of its own that a handler throws',
+        () => {
           throw own();
-        }),
-      ).toEqual({ charges: 1, answers: kept });
-      expect(
-        await charged((_req, _res, next) => {
-          next(own());
-        }),
-      ).toEqual({ charges: 1, answers: kept });
-    });
-
-    it('so is a value that the handler asks for and that is missing', async () => {
-      expect(
-        await charged(req => {
-          queryValue(req, 'receipt', int);
-        }),
-      ).toEqual({ charges: 1, answers: kept });
+        },
+      ],
+      ['one that it passes on', (_req, _res, next) => next(own())],
+      ['a value that the handler asks for and that is missing', req => void queryValue(req, 'receipt', int)],
+    ])('%s is its response: three duplicates, one run', async (_what, fail) => {
+      expect(await charged(fail)).toEqual({ charges: 1, answers: kept });
     });
 
     it('a request that bindRequest refuses leaves its key free: the corrected one runs', async () => {

@@ -1,4 +1,4 @@
-import { configure, dto, int, problemDetails } from '../../lib';
+import { configure, dto, int, problemDetails, type OnProblem } from '../../lib';
 import { ask, problemIn } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 
@@ -9,37 +9,18 @@ describe.each(expressVersions)('with a problemTypeBase, on %s,', (_version, expr
   const typesOf = async (configuration: Parameters<typeof configure>[0]): Promise<unknown[]> => {
     const { idempotency, bindRequest, queryValue } = configure(configuration);
     const app = express()
-      .post('/guarded', idempotency(), (_req, res) => {
-        res.end();
-      })
-      .post('/bound', bindRequest(Item), (_req, res) => {
-        res.end();
-      })
-      .post('/value', (req, res) => {
-        res.json(queryValue(req, 'n', int));
-      })
+      .post('/guarded', idempotency())
+      .post('/bound', bindRequest(Item))
+      .post('/value', (req, res) => void res.json(queryValue(req, 'n', int)))
       .use(problemDetails());
     const answers = await Promise.all(['/guarded', '/bound', '/value'].map(path => ask(app, { path })));
     return answers.map(answer => problemIn(answer)?.type);
   };
 
-  it('the type of each refusal leads to its documentation', async () => {
-    expect(await typesOf({ problemTypeBase: base })).toEqual([
-      `${base}key-missing`,
-      `${base}validation-failed`,
-      `${base}validation-failed`,
-    ]);
-  });
-
-  it('so does that of a problem that onProblem passes on', async () => {
-    expect(
-      await typesOf({
-        problemTypeBase: base,
-        onProblem: (problem, _req, _res, next) => {
-          next(problem);
-        },
-      }),
-    ).toEqual([`${base}key-missing`, `${base}validation-failed`, `${base}validation-failed`]);
+  const passOn: OnProblem = (problem, _req, _res, next) => next(problem);
+  it.each([undefined, passOn])('the type of each refusal leads to its documentation: onProblem %p', async onProblem => {
+    const types = await typesOf({ problemTypeBase: base, ...(onProblem && { onProblem }) });
+    expect(types).toEqual(['key-missing', 'validation-failed', 'validation-failed'].map(code => base + code));
   });
 });
 

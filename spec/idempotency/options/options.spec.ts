@@ -139,14 +139,11 @@ describe('an option', () => {
   });
 
   it.each<['headerName' | 'replayedHeader', string, string]>([
-    ...['Authorization', 'X-API-Key', 'Transfer-Encoding', 'Content-Type'].map(
-      (header): ['headerName', string, string] => ['headerName', header, 'Idempotency-Key'],
-    ),
-    ...['Content-Length', 'Connection', 'Set-Cookie'].map((header): ['replayedHeader', string, string] => [
-      'replayedHeader',
-      header,
-      'Idempotent-Replayed',
-    ]),
+    ['headerName', 'Authorization', 'Idempotency-Key'],
+    ['headerName', 'X-API-Key', 'Idempotency-Key'],
+    ['headerName', 'Content-Type', 'Idempotency-Key'],
+    ['replayedHeader', 'Content-Length', 'Idempotent-Replayed'],
+    ['replayedHeader', 'Set-Cookie', 'Idempotent-Replayed'],
   ])('whose %s is %s, which is used for something else, is refused', (name, value, example) => {
     const error = new TypeError(
       `idempotency: ${name} cannot be ${value}, because clients and servers use that header for something else. ` +
