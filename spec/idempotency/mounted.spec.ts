@@ -90,30 +90,16 @@ it('over HTTP/2 it is an error that says what to do, and nothing runs', async ()
   expect([status, ...errors]).toEqual([500, new Error(message)]);
 });
 
+const [lets, posts] = [{ whenKeyMissing: 'run' }, { methods: ['post', 'PATCH'] }] as const;
 const keyless = { key: '' };
 const get = (request: Keyed): Keyed => ({ ...request, method: 'GET' });
 const two: Keyed = { headers: { 'Idempotency-Key': ['a', 'b'] } };
 
 /** `1` is an answer of the first run, `1 k` of the first run, which saw the key. */
 it.each<[what: string, IdempotencyOptions, Keyed[], answers: string, inner?: IdempotencyOptions]>([
-  [
-    'without a key, or with a blank one',
-    { whenKeyMissing: 'run' },
-    [keyless, { key: ' ' }, { key: '""' }, {}, {}],
-    '1, 2, 3, 4 k, 4 k',
-  ],
-  [
-    'with a malformed key, or with two, is refused:',
-    { whenKeyMissing: 'run', keyPattern: /^\d+$/ },
-    [{}, two],
-    '400, 400',
-  ],
-  [
-    'whose method is not guarded',
-    { methods: ['post', 'PATCH'] },
-    [get(keyless), get({}), get({}), keyless, {}, {}],
-    '1, 2, 3, 400, 4 k, 4 k',
-  ],
+  ['without a key, or with a blank one', lets, [keyless, { key: ' ' }, { key: '""' }, {}, {}], '1, 2, 3, 4 k, 4 k'],
+  ['with a malformed key, or with two, is refused:', { ...lets, keyPattern: /^\d+$/ }, [{}, two], '400, 400'],
+  ['whose method is not guarded', posts, [get(keyless), get({}), get({}), keyless, {}, {}], '1, 2, 3, 400, 4 k, 4 k'],
   ['whose method its route guards', { methods: ['PATCH'] }, [{}, {}, keyless], '1 k, 1 k, 400', { methods: ['POST'] }],
 ])('a request %s runs each time, or as the options say', async (_what, ...[options, requests, expected, inner]) => {
   for (const [, version] of expressVersions) {

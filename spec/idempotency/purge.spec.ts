@@ -23,16 +23,6 @@ describe('purge', () => {
     expect([await textOf(), await textOf()]).toEqual(['{"run":2}', '{"run":2}']);
   });
 
-  it('removes the record of a response that was too large to keep', async () => {
-    const { purge, textOf } = await served({ maxResponseBytes: 1 });
-    await textOf();
-    expect([await textOf(), await purge(), await textOf()]).toEqual([
-      expect.stringContaining('409'),
-      true,
-      '{"run":2}',
-    ]);
-  });
-
   it('leaves a request that is running alone', async () => {
     const { leases, asked, goOn } = heldLeases('complete');
     const { purge, textOf, runs } = await served({ leases, store: new Keyv() });

@@ -22,12 +22,10 @@ type Named = Request & { session?: { who?: string } | null; sessionID?: string }
 
 /** A middleware that finds the session itself, in a cookie `token`. */
 const own =
-  (property: 'session' | 'sessionID'): RequestHandler =>
+  (found: (who: string) => object): RequestHandler =>
   (req, res, next) => {
     const who = /token=(\w+)/.exec(req.get('Cookie') ?? '')?.[1];
-    if (who !== undefined) Object.assign(req, property === 'session' ? { session: { who } } : { sessionID: who });
-    else res.cookie('token', req.path.slice('/start/'.length));
-    next();
+    next(void (who ? Object.assign(req, found(who)) : res.cookie('token', req.path.slice('/start/'.length))));
   };
 
 class OwnStore extends session.MemoryStore {}
@@ -43,9 +41,9 @@ const cookieSessions: Kind[] = [
   ['cookie-session', cookieSession],
   ['cookie-session without a signature, with a name of its own', () => cookieSession({ signed: false, name: 'shop' })],
 ];
-const withoutSession = (): RequestHandler => own('sessionID');
+const withoutSession = (): RequestHandler => own(who => ({ sessionID: who }));
 const withId: Kind[] = [...expressSessions, ['an id without a session', withoutSession]];
-const withoutId: Kind[] = [...cookieSessions, ['a session without an id', () => own('session')]];
+const withoutId: Kind[] = [...cookieSessions, ['a session without an id', () => own(who => ({ session: { who } }))]];
 
 type Done = (done?: unknown) => void;
 type AtTheEnd = (req: Request, done: Done) => void;

@@ -27,6 +27,7 @@ function diskFull(): never {
   throw new Error('disk full');
 }
 
+const MULTIPART = 'multipart/form-data';
 const field = (name: string, value = '1'): Part => ({ name, value });
 const file = (name: string, filename = 'f', value = 'x'): Part => ({ name, filename, value });
 
@@ -51,6 +52,7 @@ describe('a multipart form', () => {
   });
 
   const json: Part = { ...file('a', 'blob', '{"a":1}'), type: 'application/json' };
+  const three = [field('a', 'xx'), field('b', 'xx'), file('f')];
   it.each<[Part[], Partial<FormOptions>, string]>([
     [[file('f', 'f', 'xx')], { limits: { fileSize: 1 } }, 'The file "f" is larger than 1 bytes.'],
     [[file('f'), file('g')], { limits: { files: 1 } }, 'The form has more than 1 files.'],
@@ -59,16 +61,8 @@ describe('a multipart form', () => {
     [[json], { limits: { fieldSize: 6 } }, 'The field "a" is larger than 6 bytes.'],
     [[field('abc')], { limits: { fieldNameSize: 2 } }, 'A name in the form is longer than 2 characters.'],
     [[file('abc')], { limits: { fieldNameSize: 2 } }, 'A name in the form is longer than 2 characters.'],
-    [
-      [field('a'), file('f'), field('b')],
-      { limits: { parts: 2 } },
-      'The form has more than 2 fields and files together.',
-    ],
-    [
-      [field('a', 'xx'), field('b', 'xx'), file('f')],
-      { fieldsBytes: 5 },
-      'The fields of the form are together larger than 5 bytes.',
-    ],
+    [three, { limits: { parts: 2 } }, 'The form has more than 2 fields and files together.'],
+    [three, { fieldsBytes: 5 }, 'The fields of the form are together larger than 5 bytes.'],
   ])('%j that exceeds %j is refused with 413 that names the limit', async (parts, settings, message) => {
     const refusal = { name: 'Problem', status: 413, code: 'body-too-large', message };
     await expect(read(parts, { parts: filesAndJson, ...settings })).rejects.toMatchObject(refusal);
@@ -84,19 +78,15 @@ describe('a multipart form', () => {
 
   const part = 'Content-Disposition: form-data; name="a"\r\n\r\n1\r\n';
   it.each<[string, string, string?]>([
-    ['without a boundary', '--b1--', 'multipart/form-data'],
+    ['without a boundary', '--b1--', MULTIPART],
     ['without an end', `--b1\r\n${part}`],
     ['with a file that has no end', '--b1\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nxxxx'],
     ['with a part whose head has no end', '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n'],
     ['of another boundary', `--b2\r\n${part}--b2--\r\n`],
     ['with blanks behind its boundaries, of which busboy reads no part', `--b1 \r\n${part}--b1--\r\n`],
     ['that is none', 'nothing like it'],
-    [
-      'with a boundary that multer does not read',
-      `--b\t1\r\n${part}--b\t1--\r\n`,
-      'multipart/form-data; boundary="b\t1"',
-    ],
-  ])('%s is refused with 400', async (_title, body, type = 'multipart/form-data; boundary=b1') => {
+    ['with a boundary that multer does not read', `--b\t1\r\n${part}--b\t1--\r\n`, `${MULTIPART}; boundary="b\t1"`],
+  ])('%s is refused with 400', async (_title, body, type = `${MULTIPART}; boundary=b1`) => {
     await expect(readRaw(body, type)).rejects.toMatchObject({ name: 'Problem', status: 400, code: 'body-malformed' });
   });
 

@@ -62,11 +62,10 @@ describe.each(expressVersions)('a response over the cap (%s)', (_version, versio
   );
 
   it('that is exactly as long as the cap is kept', async () => {
-    const { post, runs } = await guarded({ maxResponseBytes: 1_000 }, (_req, res) => res.send('x'.repeat(1_000)), {
-      version,
-    });
+    const whole = 'x'.repeat(1_000);
+    const { post, runs } = await guarded({ maxResponseBytes: 1_000 }, (_req, res) => res.send(whole), { version });
     await post();
-    expect([(await post()).text.length, runs()]).toEqual([1_000, 1]);
+    expect([(await post()).text, runs()]).toEqual([whole, 1]);
   });
 
   it('with ignoreRequestBody, 1 GB passes through in constant memory', async () => {

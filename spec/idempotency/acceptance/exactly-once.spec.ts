@@ -152,6 +152,10 @@ describe('commitWith()', () => {
     expect(visibleReplay(await order())).toEqual(first);
   });
 
+  const long = 'x'.repeat(100);
+  const keeping: Options = { shouldCache: ({ headers }) => !headers.some(([name]) => name === 'X-Keep') };
+  const killed: Work = tx =>
+    pool.query('SELECT pg_terminate_backend($1)', [(tx as unknown as { processID: number }).processID]);
   it.each<[string, Work, RegExp, IdempotencyOptions?]>([
     ['throws', () => Promise.reject(new Error('No tea.')), /^No tea\.$/],
     ['has a statement that fails', tx => tx.query('SELECT 1 / 0'), /division by zero/],
@@ -159,22 +163,18 @@ describe('commitWith()', () => {
     ['streams its response', (_tx, _req, res) => res.status(201).write('{}'), /was written in pieces/],
     [
       'answers too much',
-      (_tx, _req, res) => res.status(201).send('x'.repeat(2_000)),
+      (_tx, _req, res) => res.send(long),
       /is longer than maxResponseBytes/,
-      { maxResponseBytes: 1_000 },
+      { maxResponseBytes: 99 },
     ],
     ['does not answer', (_tx, _req, res) => res.status(201), /its response has not ended/, { storeTimeout: 300 }],
     [
       'answers what shouldCache does not keep',
       (_tx, _req, res) => res.set('X-Keep', 'no'),
       /shouldCache says/,
-      { shouldCache: ({ headers }) => !headers.some(([name]) => name === 'X-Keep') },
+      keeping,
     ],
-    [
-      'loses its connection',
-      tx => pool.query('SELECT pg_terminate_backend($1)', [(tx as unknown as { processID: number }).processID]),
-      /terminat|connection error/,
-    ],
+    ['loses its connection', killed, /terminat|connection error/],
   ])(
     'rolls back a work that %s, keeps no answer, and lets the next attempt run',
     async (_title, ...[work, message, options]) => {

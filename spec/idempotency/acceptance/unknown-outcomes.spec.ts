@@ -1,8 +1,7 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { Pool } from 'pg';
-import { idempotency, memoryLeases, postgresStore, redisLeases } from '../../../lib';
-import type { IdempotencyOptions, LeaseStore } from '../../../lib';
+import { idempotency, memoryLeases, postgresStore, redisLeases, type IdempotencyOptions } from '../../../lib';
 import { guarded, type Run } from '../../support/guarded';
 import { HookedLeases } from '../../support/hooked-leases';
 import type { WireResponse } from '../../support/listen';
@@ -61,7 +60,7 @@ async function shopOn({ store, leases }: Place, options: IdempotencyOptions = {}
       ignoreHost: true,
       ...options,
       store,
-      leases: isCutOff ? (Object.create(leases, away) as LeaseStore) : leases,
+      leases: isCutOff ? (Object.create(leases, away) as Place['leases']) : leases,
     },
     act,
   );
