@@ -20,11 +20,6 @@ it.each<[string, Asked[], IdempotencyOptions?]>([
   ['the case of the path', paths('/x /X')],
   ['the order of more names than a parser reads', paths(`/?v=1&${'x&'.repeat(1_000)}y /?${'x&'.repeat(1_000)}y&v=1`)],
   ['the order of the values of one query name', paths('/?a=1&a=2 /?a=2&a=1')],
-  [
-    'where the values of one additional header end and those of the next begin',
-    [{ headers: { 'X-One': ['x-two', 'x-two'] } }, { headers: { 'X-One': 'x-two', 'X-Two': 'x-two' } }],
-    { additionalHeaders: ['X-One', 'X-Two'] },
-  ],
   ['the last of many bytes', ['a', 'b'].map(end => typed('text/plain', `${'x'.repeat(300_000)}${end}`))],
   ['the media type of the body', ofTypes('a', 'text/plain', 'text/html', 'text/plain; charset=latin1')],
   ['the charset of a form', [ofForm('utf-8'), ofForm('iso-8859-1')]],

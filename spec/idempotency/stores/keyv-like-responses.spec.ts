@@ -24,7 +24,6 @@ const RESPONSE: RecordedResponse = {
 describe.each<[string, () => Keyv]>([
   ['a Map with a namespace', () => new Keyv({ store: new Map(), namespace: 'ns' })],
   ['a store that takes its time', () => new Keyv({ store: new SlowMap() })],
-  ['no serialisation', () => Object.assign(new Keyv(), { serialize: undefined, deserialize: undefined })],
 ])('responses in a Keyv on %s', (_title, make) => {
   it('are read as they were written, under key and token, until they are deleted', async () => {
     const responses = responsesIn(make());
