@@ -1,4 +1,3 @@
-import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import { namingErrors } from './binding/declaration/declarations';
 import type { BindHandler } from './binding/express-types';
@@ -44,8 +43,6 @@ export interface Configured extends ValueReaders {
   readonly idempotency: (options?: IdempotencyOptions) => IdempotencyMiddleware;
   /** {@link bindRequest} with these defaults. */
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
-  /** {@link bind} with these defaults. */
-  readonly bind: Bind;
   /**
    * {@link serializerContext} with the naming policy, converters, contexts, limits and `quoteValues` of these
    * defaults.
@@ -70,7 +67,6 @@ export function configure(configuration: Configuration = {}): Configured {
   const idempotency = snapshotOf(guarding);
   return {
     idempotency: (options = {}) => guard(mergeIdempotency(idempotency, options), answering, callers),
-    bind: makeBind(binding),
     serializerContext: types => makeSerializerContext(types, binding, resolved),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(resolved, answering),
@@ -140,9 +136,3 @@ export const headerValue: ReadValue = readers.headerValue;
  * @throws the problem that was answered; TypeError for an argument that is not a type.
  */
 export const cookieValue: ReadValue = readers.cookieValue;
-
-/**
- * Binds a dto without a request, by the rules of {@link bindRequest}:
- * `await bind(PlaceOrder, { body: message.content })`.
- */
-export const bind: Bind = makeBind();

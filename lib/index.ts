@@ -1,6 +1,6 @@
 import BigNumber = require('bignumber.js');
 
-export { bind, bindRequest, configure, idempotency, type Configuration, type Configured } from './configure';
+export { bindRequest, configure, idempotency, type Configuration, type Configured } from './configure';
 export { cookieValue, headerValue, queryValue, routeValue } from './configure';
 
 export { apiDocs } from './openapi/api-docs';
@@ -39,12 +39,11 @@ export type { BindingOptions } from './binding/options';
 export { RequestBinder } from './binding/bind-request';
 export { generatedContexts, serializerContext } from './binding/responses/json';
 export type { RegisterContexts, SerializerContext } from './binding/responses/json';
-export type { GeneratedContexts, NamingPolicy, NamingPolicyName } from './binding/types/serializer-options';
-export type { ResponseTypes, SerializerOptions, SerializerTypes } from './binding/types/serializer-options';
+export type { GeneratedContexts, NamingPolicy, NamingPolicyName } from './binding/types/serializer';
+export type { ResponseTypes, SerializerOptions, SerializerTypes } from './binding/types/serializer';
 export { omit, oneOf, partial, pick, type OneOf } from './binding/declaration/shapes';
-export type { Fail } from './binding/types/class-check';
-export { valueParserFor, type JsonConverter, type ValueParser } from './binding/types/value-parser';
-export type { Bind, SentParts, SentValues } from './binding/bind';
+export type { Fail } from './binding/types/codec';
+export { valueParserFor, type JsonConverter, type ValueParser } from './binding/types/serializer';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';
 export type { BindingLimits } from './binding/reading/limits';
 export type { UploadOptions } from './binding/input/uploads';
@@ -58,7 +57,7 @@ export { decimal, double, int, long, type NumberRules } from './binding/types/nu
 export { BigNumber };
 export { guid, uri, Version, version } from './binding/types/identifiers';
 export { date, dateTime, time, timeSpan, type DateRules } from './binding/types/time';
-export { enumOf } from './binding/types/enum';
+export { enumOf } from './binding/types/identifiers';
 export { lazy, list, nullable, optional, record, type ListRules } from './binding/types/wrappers';
 export type { CommonRules, RuledType } from './binding/types/rules';
 

@@ -8,33 +8,22 @@ import { abandon, refuse, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { isDto, namingErrors } from './declaration/declarations';
 import type { BindHandler } from './express-types';
-import { BinderContext, type Binder, type BoundEndpoint, type Modifier } from './input/binder-context';
+import { BinderContext, type Binder, type Modifier } from './input/binder-context';
 import { readBody } from './input/body';
 import { discardStored } from './input/uploads';
-import { resolveOptions, type BindingOptions, type OperationOptions } from './options';
-import { CodecTable, type Member } from './declaration/codec-table';
+import { resolveOptions, type BindingOptions } from './options';
+import { CodecTable } from './declaration/codec-table';
 import { lookupOf, planFor, type Plan } from './plan/plan';
 import { instanceCodecs, responseCodecs, writeResponsesAs } from './responses/json';
-import type { CodecOfInstance, ResponseCodecs } from './responses/json';
 import { ownValue } from './reading/json-text';
 import { Location } from './reading/location';
-import { missingIn, sourcesInOrder } from './sources';
+import { readFrom } from './sources';
+import type { Member } from './types/codec';
 import { isOptional, isSchema, type AnyType, type Infer } from './types/property-type';
 import { readNothing, setOn } from './types/read-json';
 
 /** One `bindRequest()`, checked and prepared: how it binds requests, writes responses and is described. */
-export interface Endpoint extends BoundEndpoint {
-  readonly binder: Binder<unknown>;
-  /** False for a binder of the application, which may extend that of bindonce. */
-  readonly isBuiltIn: boolean;
-  readonly modifier: Modifier | undefined;
-  readonly responses: ResponseCodecs;
-  /** Finds the codec of a dto in a response for which nothing is declared; undefined if Express writes it. */
-  readonly ofInstance: CodecOfInstance | undefined;
-  readonly operation: OperationOptions;
-  /** The option as it was given; undefined if the default applies. */
-  readonly allowAnonymous: boolean | undefined;
-}
+export type Endpoint = ReturnType<typeof endpointFor>;
 
 /** The endpoints of all middlewares, for the API description. */
 export const endpoints = new Descriptions<Endpoint>('binding');
@@ -79,7 +68,7 @@ export function makeBindRequest<D extends AnyType>(
  * @throws a problem that lists the failures of all sources, or a 401 problem for an anonymous caller where none is
  * accepted.
  */
-export function dtoOf(endpoint: Endpoint, context: BinderContext): Awaitable<unknown> {
+function dtoOf(endpoint: Endpoint, context: BinderContext): Awaitable<unknown> {
   const { allowAnonymous, claims } = context.endpoint.options;
   if (!allowAnonymous && claims(context.req) === undefined)
     // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
@@ -93,7 +82,7 @@ export function dtoOf(endpoint: Endpoint, context: BinderContext): Awaitable<unk
 async function customDto({ binder, modifier }: Endpoint, context: BinderContext): Promise<unknown> {
   const { Dto, req, res } = context;
   const signal = clientSignal(req, res);
-  const dto = await binder.bind(context, signal);
+  const dto: unknown = await binder.bind(context, signal);
   if (hasEnded(res)) return dto;
   context.refuseFailures();
   if (dto === undefined && !isSchema(Dto) && !isOptional(Dto))
@@ -122,11 +111,10 @@ export class RequestBinder<T = unknown> implements Binder<T> {
 
 /** Binds as the built-in binder does: synchronously, if nothing has to be awaited. */
 export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awaitable<unknown> {
-  const { req, res, endpoint } = context;
-  const { plan, options } = endpoint;
+  const { plan, options } = context.endpoint;
   if (!plan)
     throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
-  return after(context.body ?? readBody(req, res, plan.body, options), body => {
+  return after(context.body ?? readBody(context, plan.body, options), body => {
     signal?.throwIfAborted();
     context.body = body;
     const dto = readDto(context, plan);
@@ -144,10 +132,7 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
 function readDto(context: BinderContext, plan: Plan): object {
   const { noted } = context;
   const values = (context.values = new Array<unknown>(plan.members.length));
-  for (const source of sourcesInOrder) {
-    const properties = plan.sourceProperties.get(source.name);
-    if (properties) source.read(context, properties);
-  }
+  for (const [source, properties] of plan.sourceProperties) readFrom[source](context, properties);
   const dto = plan.create();
   for (const [index, member] of plan.members.entries()) {
     const isMissing = values[index] === undefined && member.required;
@@ -164,41 +149,43 @@ function readDto(context: BinderContext, plan: Plan): object {
 
 /** Handles a missing value. A failure is reported where this client would have sent the value. */
 export function readMissing(context: BinderContext, plan: Plan, member: Member): unknown {
-  const { source, found } = lookupOf(member.property, plan, context.req) ?? { source: 'body' as const };
-  const missing = member.spec.kind === 'fromBody' ? 'A JSON body is required.' : missingIn(source);
-  return readNothing(member, Location.of(context.noted, source, found?.name ?? member.property), missing);
+  const found = lookupOf(member.property, plan, context.req);
+  const at = found ? context.at(found) : Location.of(context.noted, 'body', member.property);
+  return readNothing(member, at, found?.missing);
 }
 
 /**
  * Prepares an endpoint.
- * @param owner the function that the dto was given to, for messages.
  * @throws TypeError that names the option, or the class and the property that cannot be bound or written.
  */
-export function endpointFor(Dto: AnyType, given: BindingOptions, owner = 'bindRequest'): Endpoint {
+function endpointFor(Dto: AnyType, given: BindingOptions) {
   const options = resolveOptions(given, Dto);
-  const binder = binderFrom(given.binder ?? new RequestBinder(), Dto, owner);
+  const binder = binderFrom(given.binder ?? new RequestBinder(), Dto);
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   // Only the application's own binder can make instances of a class without declared properties.
   const isDeclared = typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);
+  // A binder of the application may extend that of bindonce, and may read a form itself.
   const isBuiltIn = binder.constructor === RequestBinder;
-  // A binder of the application may read a form itself.
   const sources = isBuiltIn ? options : { ...options, allowMultipart: true };
-  const plan = binder instanceof RequestBinder || isDeclared ? planFor(Dto, codecs, sources, owner) : undefined;
+  const plan = binder instanceof RequestBinder || isDeclared ? planFor(Dto, codecs, sources) : undefined;
   return {
-    ...{ Dto, options, plan, binder, isBuiltIn, modifier: given.modifier },
-    responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
+    ...{ Dto, options, plan, binder, isBuiltIn },
+    modifier: given.modifier as Modifier | undefined,
+    responses: namingErrors('bindRequest', () => responseCodecs(options.responses, codecs)),
+    // Writes a dto in a response for which nothing is declared. Else Express writes it.
     ofInstance: options.writesInstances ? instanceCodecs(codecs, plan?.members ?? []) : undefined,
     operation: options.openapi ?? {},
+    // As it was given; undefined if the default applies.
     allowAnonymous: given.allowAnonymous,
   };
 }
 
 /** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
-function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType, owner: string): Binder {
+function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
   const binder: unknown = typeof given === 'object' ? given : given(Dto);
   if (typeof binder === 'object' && binder !== null && 'bind' in binder && typeof binder.bind === 'function')
     return binder as Binder;
   throw new TypeError(
-    `${owner}: the function in \`binder\` must return an object with a method bind(context, signal).`,
+    'bindRequest: the function in `binder` must return an object with a method bind(context, signal).',
   );
 }

@@ -11,9 +11,8 @@ import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
 import type { SerializerContext } from './responses/json';
 import type { AnyType } from './types/property-type';
-import { mergeOptions, responsesRule, serializerRules } from './types/serializer-options';
-import type { ResponseTypes, SerializerOptions } from './types/serializer-options';
-import type { ValueParser } from './types/value-parser';
+import { mergeOptions, responsesRule, serializerRules } from './types/serializer';
+import type { ResponseTypes, SerializerOptions, ValueParser } from './types/serializer';
 
 /** Names of security schemes that a caller needs together, each with its scopes (OpenAPI 3.1, section 4.8.30). */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
@@ -197,12 +196,9 @@ export function resolveOptions(
   };
 }
 
-/**
- * Merges an endpoint's options over the application's.
- * @param owner the function that the endpoint's options were given to, for the message.
- */
-export function mergeBinding(defaults: BindingOptions, given: BindingOptions, owner = 'bindRequest'): BindingOptions {
-  checkOptions(owner, given, bindingRules);
+/** Merges an endpoint's options over the application's. */
+export function mergeBinding(defaults: BindingOptions, given: BindingOptions): BindingOptions {
+  checkOptions('bindRequest', given, bindingRules);
   const limits = withDefaults(defaults.limits ?? {}, given.limits ?? {});
   // What the application changes later has no effect.
   const copy = snapshotOf(given, 'allowFormData', 'openapi', 'responses', 'uploads');

@@ -3,11 +3,10 @@ import { ignoreRejection, isPromise } from '../basics/awaitable';
 import { boolean, checkOptions } from '../options/check';
 import { answerInHandler, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
-import { warnOnce } from '../warnings/warn-once';
 import { namingErrors } from './declaration/declarations';
-import type { PropertyKind } from './declaration/property';
+import { specOf, type PropertyKind } from './declaration/property';
 import { BinderContext, type ResolvedOptions } from './input/binder-context';
-import { CodecTable, memberOf } from './declaration/codec-table';
+import { CodecTable } from './declaration/codec-table';
 import { planOfOne, type Plan } from './plan/plan';
 import { bindDeclared } from './bind-request';
 import { assertType, isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
@@ -43,7 +42,9 @@ export interface ValueReaders {
   readonly cookieValue: ReadValue;
 }
 
-const UNREADABLE = { kind: 'scalar', name: 'value of a type that can be read', text: () => undefined } as const;
+const UNREADABLE: AnyType = {
+  codec: () => ({ kind: 'scalar', name: 'value of a type that can be read', text: () => undefined }),
+};
 
 /** Makes the readers for an application's options. */
 export function valueReaders(resolved: ResolvedOptions, answering?: Answering): ValueReaders {
@@ -51,23 +52,14 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
   const options: ResolvedOptions = { ...resolved, unknownNames: 'ignore' };
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   const readerOf = (reader: keyof ValueReaders, kind: PropertyKind): ReadValue => {
-    /**
-     * If the type cannot be read, every value gets 400, like an invalid one: the handler must not run without it. No
-     * client can correct that, so a warning tells the application.
-     */
     const planOfValue = (name: string, type: AnyType, required: boolean): Plan => {
       // Not as `required: false`: a client could send a header or a cookie elsewhere.
-      const spec = { kind, type, required: required && !isOptional(type), fallback: false };
+      const given = { required: required && !isOptional(type), fallback: false };
       try {
-        return planOfOne(memberOf(name, spec, codecs, codecs.complete(type)), options);
-      } catch (error) {
-        warnOnce(
-          'BINDONCE_UNREADABLE_TYPE',
-          `bindonce: ${reader}(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
-            `with 400, or undefined with required: false. ${(error as Error).message}`,
-          `${reader} ${name}`,
-        );
-        return planOfOne(memberOf(name, spec, codecs, UNREADABLE), options);
+        return planOfOne(specOf(kind, name, type, given), codecs, options);
+      } catch {
+        // Every value gets 400, like an invalid one: the handler must not run without it.
+        return planOfOne(specOf(kind, name, UNREADABLE, given), codecs, options);
       }
     };
     const known = new WeakMap<object, Map<string, Plan>>();

@@ -10,35 +10,18 @@ import type { SourceProperty } from './plan/plan';
 import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-text';
 import { INVALID, Location } from './reading/location';
 import { firstPart, JsonPart, NameTree, partsOf, UNREADABLE } from './reading/name-tree';
-import { isCollection, needsExactNumbers, notNull, takesNull } from './types/codec';
+import { needsExactNumbers, takesNull } from './types/codec';
 import { isRounded } from './types/numbers';
 import { failUnknown, readField, readNothing, readOptionalJson, refuseOtherNames } from './types/read-json';
 import { isSent, readNames } from './types/read-names';
 
-/** A source of values. */
-export interface ValueSource {
-  readonly name: ProblemLocation;
-  /** Puts the values that the request has for the properties. */
-  read(context: BinderContext, properties: readonly SourceProperty[]): void;
-  /** Message for a missing required value, if not the usual one. */
-  readonly missing?: string;
-}
+type Read = (context: BinderContext, properties: readonly SourceProperty[]) => void;
 
-/** The sources in binding order: a later source overwrites values of an earlier one. */
-export const sourcesInOrder: readonly ValueSource[] = [
-  { name: 'body', read: readWholeText },
-  { name: 'json', read: readJsonBody },
-  { name: 'form', read: readForm },
-  { name: 'route', read: readRoute, missing: 'This route parameter is required.' },
-  { name: 'query', read: readQuery, missing: 'This query parameter is required.' },
-  { name: 'claim', read: readClaims, missing: 'The caller does not have this claim.' },
-  { name: 'header', read: readHeaders, missing: 'This header is missing from the request.' },
-  { name: 'cookie', read: readCookies, missing: 'This cookie is missing from the request.' },
-  { name: 'permission', read: readPermissions, missing: 'The caller does not have this permission.' },
-];
-
-export const missingIn = (source: ProblemLocation): string | undefined =>
-  sourcesInOrder.find(({ name }) => name === source)?.missing;
+/** How each source is read: the values that the request has for the properties are put into the context. */
+export const readFrom: Readonly<Record<ProblemLocation, Read>> = {
+  ...{ body: readWholeText, json: readJsonBody, form: readForm, route: readRoute, query: readQuery },
+  ...{ claim: readClaims, header: readHeaders, cookie: readCookies, permission: readPermissions },
+};
 
 function readWholeText(context: BinderContext, properties: readonly SourceProperty[]): void {
   const { body } = context;
@@ -52,7 +35,7 @@ function readJsonBody(context: BinderContext, properties: readonly SourcePropert
   const sent = body?.kind === 'json' ? body.value : undefined;
   const at = Location.of(noted, 'json', '');
   const [whole] = properties;
-  if (whole?.spec.kind === 'fromBody') {
+  if (whole?.kind === 'fromBody') {
     const isNothing = sent === undefined || (sent === null && !takesNull(whole.codec) && !whole.refusesNull);
     if (!isNothing) context.put(whole, readOptionalJson(whole, sent, at));
     return;
@@ -90,10 +73,8 @@ function readRoute(context: BinderContext, properties: readonly SourceProperty[]
   readByName('route', pairs, context, properties);
 }
 
-function hasItems({ codec }: SourceProperty): boolean {
-  const type = notNull(codec);
-  return type.kind === 'list' || (type.kind === 'schema' && type.json.takes.has('array'));
-}
+const hasItems = ({ codec }: SourceProperty): boolean =>
+  codec.kind === 'list' || (codec.kind === 'schema' && codec.json.takes.has('array'));
 
 /** Query parameters; names are case-insensitive. Too many are a 414 problem. */
 function readQuery(context: BinderContext, properties: readonly SourceProperty[]): void {
@@ -138,7 +119,7 @@ function readByName(
   for (const property of properties) {
     const { codec, name, isRoot } = property;
     const tree = isRoot ? root : root.at(name);
-    const at = Location.of(noted, source, name);
+    const at = context.at(property);
     // An undeclared name below is no value of this one. A required object that takes all names exists without any.
     if (tree && (isRoot || isSent(codec, tree, at))) context.put(property, readNames(property, tree, at));
   }
@@ -154,10 +135,10 @@ function readClaims(context: BinderContext, properties: readonly SourceProperty[
     const { name, anyCase, codec } = property;
     const value = ownOrInherited(claims, name) ?? byType.get(anyCase);
     if (value === undefined || (value === null && !takesNull(codec))) continue;
-    const at = Location.of(context.noted, 'claim', name);
+    const at = context.at(property);
     const read = readClaim(value, property, at);
     // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
-    context.put(property, read === undefined ? (readNothing(property, at, missingIn('claim')) ?? INVALID) : read);
+    context.put(property, read === undefined ? (readNothing(property, at, property.missing) ?? INVALID) : read);
   }
 }
 
@@ -172,8 +153,7 @@ function ownOrInherited(claims: Claims, type: string): unknown {
  */
 function readClaim(claimed: unknown, property: SourceProperty, at: Location): unknown {
   const { codec } = property;
-  const isList = isCollection(codec);
-  const isSchema = notNull(codec).kind === 'schema';
+  const [isList, isSchema] = [codec.kind === 'list', codec.kind === 'schema'];
   const json: unknown = Array.isArray(claimed) ? claimed.map(asJson) : asJson(claimed);
   const claim: unknown = Array.isArray(json) && json.length === 1 && !isList && !isSchema ? json[0] : json;
   const all: unknown[] = [claim].flat();
@@ -191,12 +171,12 @@ function readClaim(claimed: unknown, property: SourceProperty, at: Location): un
 function readHeaders(context: BinderContext, properties: readonly SourceProperty[]): void {
   for (const property of properties) {
     const lines = headerLines(property.anyCase, context.req)?.map(inUtf8);
-    context.put(property, readTexts(property, lines, Location.of(context.noted, 'header', property.name)));
+    context.put(property, readTexts(property, lines, context));
   }
 }
 
-const readTexts = (property: SourceProperty, texts: readonly string[] | undefined, at: Location): unknown =>
-  texts && readNames(property, NameTree.of(texts), at);
+const readTexts = (property: SourceProperty, texts: readonly string[] | undefined, context: BinderContext): unknown =>
+  texts && readNames(property, NameTree.of(texts), context.at(property));
 
 /** Reads a header as UTF-8 where it is that: node takes each byte for a character (RFC 9110, section 5.5). */
 function inUtf8(line: string): string {
@@ -210,10 +190,9 @@ function readCookies(context: BinderContext, properties: readonly SourceProperty
   const { req } = context;
   const cookies = parse(inUtf8(req.headers.cookie ?? '').replace(QUOTED, '$1$2'));
   for (const property of properties) {
-    const { name, spec } = property;
-    const text = spec.signed ? signedText(req, name) : cookieText(cookies[name]);
-    const at = Location.of(context.noted, 'cookie', name);
-    context.put(property, readTexts(property, text === undefined ? undefined : [text], at));
+    const { name, signed } = property;
+    const text = signed ? signedText(req, name) : cookieText(cookies[name]);
+    context.put(property, readTexts(property, text === undefined ? undefined : [text], context));
   }
 }
 
@@ -252,9 +231,8 @@ function signedText({ signedCookies }: Request, name: string): string | undefine
 function readPermissions(context: BinderContext, properties: readonly SourceProperty[]): void {
   const held = new Set(context.endpoint.options.permissions(context.req));
   for (const property of properties) {
-    const { name, required } = property;
-    const isRefused = required && !held.has(name);
-    const at = Location.of(context.noted, 'permission', name);
-    context.put(property, isRefused ? at.failMissing(missingIn('permission')) : held.has(name));
+    const isHeld = held.has(property.name);
+    const isRefused = property.required && !isHeld;
+    context.put(property, isRefused ? context.at(property).failMissing(property.missing) : isHeld);
   }
 }

@@ -1,4 +1,4 @@
-import { schemaOf, type Schemas, type SizeLimits } from '../binding/declaration/describe';
+import { schemaOf, type Schemas } from '../binding/declaration/describe';
 import type { Codec, JsonSchema } from '../binding/types/codec';
 import { exactText } from '../binding/types/write-value';
 import { LOCATIONS } from '../problems/problem';
@@ -60,20 +60,22 @@ export class Components {
   constructor(private readonly jsonSchemaOf: JsonSchemaOf | undefined) {}
 
   /** Makes schemas for what one endpoint reads or writes. */
-  schemasFor(facts: Facts, limits?: SizeLimits): Schemas {
+  schemasFor(facts: Facts): Schemas {
     const known = new Map<Codec, JsonSchema>();
-    const named: Schemas['named'] = (type, name, make) =>
-      known.get(type) ??
-      this.add(name, facts.direction, reference => {
-        // It may refer to itself.
-        known.set(type, reference);
-        return make(inside);
-      });
-    const ofStandard: Schemas['ofStandard'] = schema =>
-      this.referable(standardSchemaIn(schema, facts.direction, this.jsonSchemaOf), facts.direction);
-    // Endpoints with other limits share a schema that has a name.
-    const inside = schemasWith({ ...facts, named, ofStandard });
-    return schemasWith({ ...facts, limits, named, ofStandard });
+    const schemas: Schemas = {
+      ...facts,
+      of: type => schemaOf(type, schemas),
+      named: (type, name, make) =>
+        known.get(type) ??
+        this.add(name, facts.direction, reference => {
+          // It may refer to itself.
+          known.set(type, reference);
+          return make();
+        }),
+      ofStandard: schema =>
+        this.referable(standardSchemaIn(schema, facts.direction, this.jsonSchemaOf), facts.direction),
+    };
+    return schemas;
   }
 
   /** Names a schema that is made already; one without a name stays as it is. */
@@ -139,11 +141,6 @@ export class Components {
     entry.schema = make(reference);
     return reference;
   }
-}
-
-function schemasWith(given: Omit<Schemas, 'of'>): Schemas {
-  const schemas: Schemas = { ...given, of: type => schemaOf(type, schemas) };
-  return schemas;
 }
 
 const textOf = (schema: JsonSchema): string => exactText(schema) ?? '';

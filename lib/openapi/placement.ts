@@ -1,6 +1,6 @@
 import { memberSchema, mustBeSent, schemaOfNames, schemaOfText, type Schemas } from '../binding/declaration/describe';
 import { usuallyHasNoBody, type SourceProperty, type SourcesOfProperty } from '../binding/plan/plan';
-import { isTextOnly, notNull, type Codec, type JsonSchema } from '../binding/types/codec';
+import { isTextOnly, type Codec, type JsonSchema } from '../binding/types/codec';
 import type { Source } from '../problems/problem';
 import type { Operation } from './operations';
 
@@ -76,12 +76,11 @@ function placesOfProperty(sources: SourcesOfProperty, facts: Facts): Place[][] {
 
 /** Takes apart the property that takes all names of a form or query; a union has no properties of its own. */
 function placesOfRoot(source: 'form' | 'query', { property, codec, required }: SourceProperty, schemas: Schemas) {
-  const type = notNull(codec);
   const schema = schemaOfNames(codec, schemas);
   const needed = (schema['required'] ?? []) as readonly string[];
   if (schema['properties'] === undefined) return [{ in: source, name: property, required, schema, isWhole: true }];
   return Object.entries(schema['properties'] as Record<string, JsonSchema>).map(([name, own]): Place => {
-    const member = type.kind === 'object' && type.fields.find(one => one.bindName === name);
+    const member = codec.kind === 'object' && codec.members.find(one => one.bindName === name);
     const inside = member ? textSchema(member, schemas) : own;
     return { in: source, name, required: required && needed.includes(name), schema: inside };
   });
@@ -137,8 +136,9 @@ function textSchema(member: Parameters<typeof memberSchema>[0], schemas: Schemas
 
 /** Leaves out null, which text cannot express; inside JSON text it stays. */
 function withoutNull(codec: Codec): Codec {
-  const type = notNull(codec);
-  return type.kind === 'list' && notNull(type.item).kind === 'scalar' ? { ...type, item: notNull(type.item) } : type;
+  const type = codec.notNull ?? codec;
+  const item = type.kind === 'list' && type.item.kind === 'scalar' ? type.item.notNull : undefined;
+  return item && type.kind === 'list' ? { ...type, item } : type;
 }
 
 /** Requires at least one item: outside of JSON, an empty array cannot be sent. */

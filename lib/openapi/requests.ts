@@ -16,11 +16,8 @@ export type RequestObject = ReturnType<typeof requestOf>;
 /** Describes the requests of one operation. */
 export function requestOf(operation: Operation, components: Components, security: Security) {
   const { guard, endpoint } = operation;
-  const { limits, unknownNames } = endpoint?.options ?? {};
-  const facts = { direction: 'request', isClosed: unknownNames === 'refuse' } as const;
-  // The JSON body of a class has a name: endpoints with other limits share it.
-  const from: SchemasFrom = source =>
-    components.schemasFor({ ...facts, source }, source === 'json' ? undefined : limits);
+  const facts = { direction: 'request', isClosed: endpoint?.options.unknownNames === 'refuse' } as const;
+  const from: SchemasFrom = source => components.schemasFor({ ...facts, source });
   const values = placesOf(operation, from);
   const parameters = oneOfEach(values.flat().filter(place => !isBody(place)));
   // The dto may bind the header of the key, too.

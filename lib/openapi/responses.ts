@@ -80,7 +80,7 @@ function withoutOne({ endpoint, method, parameters }: Operation): object | undef
   const lacking = sent.find(({ property }) => FROM_CLIENT.has(lookupOf(property, plan, req)?.source ?? 'body'));
   if (!lacking) return undefined;
   readMissing(context, plan, lacking);
-  const isWhole = lacking.spec.kind === 'fromBody';
+  const isWhole = lacking.kind === 'fromBody';
   return validationProblem(context.noted, undefined, isWhole ? 'the request has no body' : undefined).toBody();
 }
 

@@ -42,13 +42,21 @@ describe('bindonce generate', () => {
     writeFileSync(
       file('app.mjs'),
       `import { configure } from 'bindonce';
+       import express from 'express';
        import { Line, PlaceOrder } from './dtos.mjs';
        import { registerContexts } from './contexts.mjs';
        const binding = registerContexts({ propertyNamingPolicy: 'snake_case' });
-       const { bind } = configure({ binding });
-       const lines = [{ sku: 'tea', unit_price: 1 }];
-       const order = await bind(PlaceOrder, { params: { customerId: 'A0eebc999c0b4ef8bb6d6bb9bd380a11' }, body: { lines } });
-       console.log(binding.contexts.map(({ types }) => types.request?.name).join(), order.lines[0] instanceof Line);`,
+       const { bindRequest } = configure({ binding });
+       const app = express().post('/:customerId', bindRequest(PlaceOrder), (req, res) => {
+         res.json(req.dto.lines[0] instanceof Line);
+       });
+       const server = app.listen(0, '127.0.0.1', async () => {
+         const body = JSON.stringify({ lines: [{ sku: 'tea', unit_price: 1 }] });
+         const url = 'http://127.0.0.1:' + server.address().port + '/A0eebc999c0b4ef8bb6d6bb9bd380a11';
+         const sent = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+         console.log(binding.contexts.map(({ types }) => types.request?.name).join(), await sent.json());
+         server.close();
+       });`,
     );
     expect(await node(['app.mjs'])).toEqual({ status: 0, stdout: 'Line,PlaceOrder,default true\n', stderr: '' });
     const again = await bindonce('dtos.mjs', '-o', 'contexts.mjs', '--check');

@@ -65,6 +65,8 @@ class Judge {
   private readonly kills = new Map<number, number>();
   private readonly repeated: Record<string, number> = {};
   private readonly overlapping: Record<string, number> = {};
+  /** When each phase began. */
+  private readonly phases = new Map<Phase['name'], number>();
 
   constructor(
     private readonly entries: readonly Entry[],
@@ -73,6 +75,7 @@ class Judge {
     this.faults = entries.filter(entry => entry.what === 'fault');
     this.stalls = entries.filter(entry => entry.what === 'stalled');
     this.flushes = this.faults.filter(({ kind }) => kind === FLUSHED);
+    for (const entry of entries) if (entry.what === 'phase') this.phases.set(entry.name, entry.at);
     for (const { kind, pid, at } of this.faults)
       if (kind.startsWith('server killed') && pid !== undefined) this.kills.set(pid, at);
   }
@@ -96,7 +99,7 @@ class Judge {
       answers: histories.reduce((sum, { answers }) => sum + answers.length, 0),
       faults: countBy(this.faults, ({ kind }) => kind),
       stalls: this.stalls.length,
-      settledMs: (this.phase('settled') ?? Infinity) - (this.phase('calm') ?? 0),
+      settledMs: (this.phases.get('settled') ?? Infinity) - (this.phases.get('calm') ?? 0),
     };
   }
 
@@ -157,7 +160,7 @@ class Judge {
     const what = (): string => `${runs.map(describe).join(', then ')}. ${this.happenings(0, Infinity, told)}`;
     if (rows.length > 1) this.violations.push(`${key} has ${rows.length} orders: ${what()}`);
     for (const { status, run } of answers)
-      if (status === 201 && this.phase('settled') !== undefined && rows[0]?.run !== run)
+      if (status === 201 && this.phases.get('settled') !== undefined && rows[0]?.run !== run)
         this.violations.push(`${key} was answered with ${run}, and its order is ${rows[0]?.run ?? 'none'}: ${what()}`);
   }
 
@@ -260,7 +263,7 @@ class Judge {
 
   /** What was answered once and was not flushed since is there when it is asked for at the end. */
   private judgeEnd(): void {
-    const settled = this.phase('settled');
+    const settled = this.phases.get('settled');
     if (settled === undefined) return;
     const lastFlush = Math.max(0, ...this.flushes.map(({ until }) => until));
     for (const [key, { runs, answers }] of this.histories) {
@@ -270,10 +273,6 @@ class Judge {
       if (!wasFlushed && !answers.some(({ at }) => at > settled))
         this.violations.push(`${key} was not answered when it was asked for once more`);
     }
-  }
-
-  private phase(name: Phase['name']): number | undefined {
-    return this.entries.find(entry => entry.what === 'phase' && entry.name === name)?.at;
   }
 
   /** What was told and done meanwhile, for whoever looks into a violation. */

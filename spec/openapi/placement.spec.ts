@@ -100,7 +100,7 @@ describe('a class with tryParse and declared properties is described as text out
     ['a query, with a default, which is no text', dto({ v: queryParam(Price, { default: () => price }) }), text],
     ['a header', dto({ v: fromHeader(Price) }), text],
     ['a form', dto({ v: formField(Price) }), text],
-    ['a list', dto({ v: queryParam(optional(list(Price))) }), { type: 'array', items: text, maxItems: 10_000 }],
+    ['a list', dto({ v: queryParam(optional(list(Price))) }), { type: 'array', items: text }],
     ['below fromQuery', dto({ all: fromQuery(dto({ v: Price })) }), text],
   ])('in %s', async (_where, Dto, schema) => {
     expect(await described(Dto)).toEqual(schema);

@@ -9,7 +9,7 @@ const root = join(__dirname, '../..');
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   bindonce: [
     ...['BOUND', 'BigNumber', 'Problem', 'RequestBinder', 'Version'],
-    ...['apiDocs', 'bind', 'bindRequest', 'configure', 'idempotency', 'openapi', 'operate', 'problemDetails'],
+    ...['apiDocs', 'bindRequest', 'configure', 'idempotency', 'openapi', 'operate', 'problemDetails'],
     ...['cookieValue', 'headerValue', 'queryValue', 'routeValue'],
     ...['memoryLeases', 'postgresLeases', 'postgresStore', 'redisLeases', 'sqliteStore'],
     ...['fromDrizzle', 'fromKnex', 'fromKysely', 'fromPg', 'fromPostgresJs', 'fromPrisma', 'fromTypeOrm'],

@@ -1,43 +1,31 @@
-import type { Source } from '../../problems/problem';
-import { hasFile, isReadByName, memberIn, takesFiles } from '../types/codec';
-import type { Codec, CodecMember, ObjectCodec } from '../types/codec';
+import { hasFile, isReadByName, memberIn, takesFiles, type Codec, type Member, type ObjectCodec } from '../types/codec';
 import { decimalInText } from '../types/numbers';
 import { assertType, classNameOf, isParsable, isSchema, isValueType, remedyFor } from '../types/property-type';
-import type { AnyType, Codecs, DtoClass, Infer } from '../types/property-type';
+import type { AnyType, Codecs, DtoClass } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
-import { namingPolicyOf, type NamingPolicy, type SerializerOptions } from '../types/serializer-options';
-import { parsableCodec, replacedCodec, valueParserFor, type ValueParser } from '../types/value-parser';
+import { namingPolicyOf, parsableCodec, replacedCodec, valueParserFor } from '../types/serializer';
+import type { SerializerOptions, ValueParser } from '../types/serializer';
 import { instancesOf, isDto, namingErrors, propertiesOf } from './declarations';
-import type { PropertyKind, PropertySpec } from './property';
+import type { PropertySpec } from './property';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {
-  private made = new WeakMap<AnyType, Codec>();
-  private readonly underWay = new Set<AnyType>();
+  /** Undefined for a type whose codec is under way. */
+  private made = new WeakMap<AnyType, Codec | undefined>();
   private readonly putOff: (() => void)[] = [];
-
-  private readonly nameInJson: NamingPolicy;
 
   constructor(
     private readonly serializer: SerializerOptions,
     private readonly valueParsers: readonly ValueParser[] = [],
-  ) {
-    this.nameInJson = namingPolicyOf(serializer);
-  }
+  ) {}
 
   /**
    * Returns the codec of a type, ready for use.
    * @throws TypeError that names the class and the property that cannot be bound.
    */
-  complete = <X extends AnyType>(type: X): Codec<Infer<X>> => this.finished(() => this.of(type));
-
-  /** Returns the codec of the dto of a request, which is an object whatever else may read its class. */
-  root = (Dto: DtoClass<unknown>): ReturnType<typeof objectCodec> =>
-    this.finished(() => objectCodec(Dto, this, [], type => this.complete(type)));
-
-  private finished<C>(make: () => C): C {
+  complete(type: AnyType): Codec {
     try {
-      const codec = make();
+      const codec = this.of(type);
       for (let work = this.putOff.shift(); work; work = this.putOff.shift()) work();
       return codec;
     } catch (error) {
@@ -48,26 +36,23 @@ export class CodecTable implements Codecs {
     }
   }
 
-  of<X extends AnyType>(type: X): Codec<Infer<X>> {
+  of(type: AnyType): Codec {
+    assertType(type);
     const known = this.made.get(type);
-    if (known) return known as Codec<Infer<X>>;
-    if (this.underWay.has(type))
+    if (known) return known;
+    if (this.made.has(type))
       throw new TypeError(
         'this type contains itself and nothing else; put a dto between the two, ' +
           'for example list(lazy(() => Node)) as a property of Node',
       );
-    this.underWay.add(type);
-    try {
-      const codec = this.make(type);
-      this.made.set(type, codec);
-      return codec as Codec<Infer<X>>;
-    } finally {
-      this.underWay.delete(type);
-    }
+    this.made.set(type, undefined);
+    const codec = this.make(type);
+    this.made.set(type, codec);
+    return codec;
   }
 
   jsonName(property: string): string {
-    const name: unknown = namingErrors('propertyNamingPolicy failed', () => this.nameInJson(property));
+    const name: unknown = namingErrors('propertyNamingPolicy failed', () => namingPolicyOf(this.serializer)(property));
     if (typeof name !== 'string')
       throw new TypeError(`propertyNamingPolicy must return text for ${JSON.stringify(property)}, not ${String(name)}`);
     return name;
@@ -95,57 +80,39 @@ export class CodecTable implements Codecs {
 
 /** Makes a type's own codec; undefined for a class that needs a value parser or a converter. */
 function ownCodec(type: AnyType, codecs: Codecs): Codec | undefined {
-  assertType(type);
   if (isSchema(type)) return schemaCodec(type);
   if (isValueType(type)) return type.codec(codecs);
   if (isDto(type)) return objectCodec(type, codecs);
   return isParsable(type) ? parsableCodec(type) : undefined;
 }
 
-/** A property of a dto as one endpoint reads it. The name of its claim, header, cookie or permission is in `spec`. */
-export interface Member extends CodecMember {
-  readonly spec: PropertySpec;
-}
-
-/** The sources that could supply a nested object, except JSON. */
-const NOT_JSON: readonly Source[] = ['form', 'route', 'query', 'claim', 'header', 'cookie'];
-
-export function memberOf(property: string, spec: PropertySpec, codecs: Codecs, codec: Codec): Member {
-  const { required, jsonRequired = false, refusesNull = false, bindFrom: bindName = property } = spec;
-  const dontBind = spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? []);
-  const jsonName = spec.jsonPropertyName ?? codecs.jsonName(property);
-  return { property, codec, bindName, jsonName, required, refusesNull, jsonRequired, dontBind, spec };
-}
+/** @param codec of the declared type. */
+export const memberOf = (spec: PropertySpec, codecs: Codecs, codec: Codec): Member => ({
+  ...spec,
+  codec,
+  jsonName: spec.jsonPropertyName ?? codecs.jsonName(spec.property),
+});
 
 /**
  * Makes the codec of a dto class.
  * @param tags properties that the class does not declare, and their declarations.
- * @param rootCodec makes the codecs of the properties of a request's dto, of which not all are JSON, each whole before
- * the next, so that errors name the way to them.
  */
-export function objectCodec(
-  Dto: DtoClass<unknown>,
-  codecs: Codecs,
-  tags: readonly (readonly [string, PropertySpec])[] = [],
-  rootCodec?: (type: AnyType) => Codec,
-): ObjectCodec & { readonly members: readonly Member[] } {
+export function objectCodec(Dto: DtoClass<unknown>, codecs: Codecs, tags: readonly PropertySpec[] = []): ObjectCodec {
   const name = classNameOf(Dto) || 'object';
-  const codec = { kind: 'object' as const, name, Dto, ...instancesOf(Dto), members: [], fields: [] };
+  const members: Member[] = [];
   // Postponed until the codec is known, because a property can be of this very class.
   codecs.later(() => {
-    const members = [...tags, ...propertiesOf(Dto)].map(([property, spec]) =>
-      namingErrors(`${classNameOf(Dto)}.${property}`, () =>
-        memberOf(property, spec, codecs, rootCodec ? rootCodec(spec.type) : codecs.of(spec.type)),
-      ),
-    );
-    if (!rootCodec) checkJsonNames(name, members);
-    Object.assign(codec, { members, fields: members.filter(isField) });
+    for (const spec of [...tags, ...propertiesOf(Dto).values()])
+      namingErrors(`${classNameOf(Dto)}.${spec.property}`, () =>
+        members.push(memberOf(spec, codecs, codecs.of(spec.type))),
+      );
+    checkJsonNames(name, members);
   });
-  return codec;
+  return { kind: 'object', name, Dto, ...instancesOf(Dto), members };
 }
 
 /** @throws TypeError if two properties of a class have the same name in JSON. */
-export function checkJsonNames(className: string, members: readonly CodecMember[]): void {
+export function checkJsonNames(className: string, members: readonly Member[]): void {
   const taken = new Map<string, string>();
   for (const { property, jsonName } of members) {
     const other = taken.get(jsonName);
@@ -157,11 +124,8 @@ export function checkJsonNames(className: string, members: readonly CodecMember[
   }
 }
 
-/** Returns true for a property that may be part of a nested object. */
-const isField = ({ spec: { kind } }: CodecMember): boolean => kind === 'field' || kind === 'jsonField';
-
 /** Checks that a type fits the declaration. @throws TypeError */
-export function checkType(kind: PropertyKind, codec: Codec): void {
+export function checkType({ kind, codec }: Member): void {
   if ((kind === 'fromForm' || kind === 'fromQuery') && !isReadByName(codec))
     throw new TypeError(`${kind} takes an object, whose properties are bound by name: a dto class, not ${codec.name}.`);
   if (kind === 'fromBody' && takesFiles(codec))
@@ -173,22 +137,21 @@ export function checkType(kind: PropertyKind, codec: Codec): void {
 }
 
 /** @throws TypeError for a type that contains a file: multer's object has its path on the server, or its bytes. */
-export function checkIsWritable(codec: Codec): void {
+export const checkIsWritable = (codec: Codec): Codec =>
   refuseFile(codec, 'which a response cannot; declare what the response says about it, for example its size.');
-}
 
-function refuseFile(codec: Codec, remedy: string): void {
-  if (!hasFile(codec)) return;
+function refuseFile(codec: Codec, remedy: string): Codec {
+  if (!hasFile(codec)) return codec;
   const { name } = memberIn(codec, member => takesFiles(member.codec)) ?? {};
   throw new TypeError(`it contains a file${name === undefined ? '' : ` (${name})`}, ${remedy}`);
 }
 
 /** Names the first property that binds only at the root of a request, and says so; undefined if there is none. */
 export function notNestableIn(codec: Codec): string | undefined {
-  const { name, member } = memberIn(codec, one => !isField(one)) ?? {};
+  const { name, member } = memberIn(codec, ({ kind }) => kind !== 'field' && kind !== 'jsonField') ?? {};
   return (
     member &&
-    `${name}: ${member.spec.kind} binds only at the root of a request; ` +
+    `${name}: ${member.kind} binds only at the root of a request; ` +
       'declare the properties of a nested dto with field or a bare type.'
   );
 }

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe } from '../../options/check';
 import { ownValue } from '../reading/json-text';
-import { classCheckOf } from '../types/class-check';
-import type { ObjectCodec } from '../types/codec';
+import type { ClassCheck, ObjectCodec } from '../types/codec';
 import { classNameOf, type DtoClass } from '../types/property-type';
 import { defaultOf, type PropertySpec } from './property';
 
@@ -39,7 +38,8 @@ interface Declared {
  * Adds a declaration to a class or its metadata object; inherited declarations stay as they are.
  * @throws TypeError for a name that no property can have, and for a second declaration of a property in one class.
  */
-export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
+export function declareProperty(holder: object, spec: PropertySpec): void {
+  const { property: name } = spec;
   if (name === '__proto__')
     throw new TypeError(
       'a property cannot be named __proto__; give it another name, ' +
@@ -54,8 +54,15 @@ export function declareProperty(holder: object, name: string, spec: PropertySpec
   declarations.set(name, spec);
 }
 
+/** Adds the declarations of a class that is made of them. */
+export function declareAll(Dto: object, specs: Iterable<PropertySpec>): void {
+  // An endpoint that declares its responses may read nothing of its requests.
+  declarationsIn(Dto);
+  for (const spec of specs) declareProperty(Dto, spec);
+}
+
 /** Returns the own declarations of a class or its metadata object; made with the first call, even if there are none. */
-export function declarationsIn(holder: object): Declarations {
+function declarationsIn(holder: object): Declarations {
   if (!Object.hasOwn(holder, PROPERTIES))
     Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
   return (holder as Required<Declared>)[PROPERTIES];
@@ -104,8 +111,8 @@ function withInitialisers(Dto: DtoClass<unknown>, declared: Declarations): Decla
       if (value === undefined || spec.requiresValue || spec.kind === 'hasPermission') return [name, spec];
       // An identifier or the time is another one for each instance; two dates that are made at once can be equal.
       const isTheSame = isDeepStrictEqual(value, ownValue(another, name));
-      const isShown = isTheSame && (spec.default !== undefined || !(value instanceof Date));
-      return [name, Object.assign({}, spec, { required: false, initial: isShown ? value : undefined })];
+      const isFixed = isTheSame && (spec.default !== undefined || !(value instanceof Date));
+      return [name, Object.assign({}, spec, { required: false, default: isFixed ? value : undefined })];
     }),
   );
 }
@@ -119,13 +126,13 @@ function checkPermission(value: unknown, property: string): void {
 }
 
 /**
- * Says how instances of a class are made: with their defaults (a legacy decorator cannot set them: it sees none),
- * without the properties for which no value was found (`{ ...entity, ...dto }` must keep the entity's values), and
- * checked.
+ * Says how instances of a class are made: with their defaults (a legacy decorator cannot set them), without the
+ * properties for which no value was found (`{ ...entity, ...dto }` must keep the entity's values), and checked.
  */
 export function instancesOf(Dto: DtoClass<unknown>): Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
-  const properties = propertiesOf(Dto);
-  const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
+  // Its own, or the nearest inherited one.
+  const { check } = Dto as { readonly check?: unknown };
+  const defaults = [...propertiesOf(Dto).values()].filter(spec => spec.default !== undefined);
   // Those of a base class that declares nothing, too, such as an entity of the application.
   const made = Object.keys(new Dto() as object);
   const complete = (dto: Readonly<Record<string, unknown>>): void => {
@@ -136,12 +143,12 @@ export function instancesOf(Dto: DtoClass<unknown>): Pick<ObjectCodec, 'create' 
   return {
     create() {
       const dto = new Dto() as object;
-      for (const [name, spec] of defaults)
-        if (ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+      for (const spec of defaults)
+        if (ownValue(dto, spec.property) === undefined) Object.assign(dto, { [spec.property]: defaultOf(spec) });
       return dto;
     },
     // Most classes make no property themselves.
     complete: made.length > 0 ? (complete as (dto: object) => void) : undefined,
-    check: classCheckOf(Dto),
+    check: typeof check === 'function' ? (dto, fail) => (check as ClassCheck).call(Dto, dto, fail) : undefined,
   };
 }

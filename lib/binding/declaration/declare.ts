@@ -1,8 +1,8 @@
 import { object } from '../../options/check';
-import { assertType, isOptional, refusesNull, type AnyType, type IfRequired, type Infer } from '../types/property-type';
+import { assertType, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
-import { declarationsIn, declareProperty, namingErrors } from './declarations';
-import { checkProperty, defaultOf, type Fits, type OPTIONS } from './property';
+import { declareAll, declareProperty, namingErrors } from './declarations';
+import { checkProperty, defaultOf, specOf, type Fits, type OPTIONS } from './property';
 import type { PropertyKind, PropertyOptions, PropertySpec } from './property';
 
 /** Marks the results of the functions below, and carries the type of the property's value. */
@@ -23,6 +23,8 @@ export interface Property<V> {
   <This, Declared>(value: undefined, context: ClassFieldDecoratorContext<This, Declared> & Fits<V, Declared>): void;
   <C extends object, K extends keyof C>(prototype: C, name: K & Fits<V, C[K]>): void;
 }
+
+type DeclaredAs = Property<unknown>['declaredAs'];
 
 /** The type of a property's value, with `undefined` if it is not required and has no default. */
 type Bound<T, O> = O extends { default: infer D } ? (undefined extends D ? T | undefined : T) : IfRequired<T, O>;
@@ -125,35 +127,21 @@ function property<V>(
     // First, because arguments in the wrong order are wrong options, too.
     assertType(type, " (the type comes first, as in fromHeader(string, { name: 'X-Tenant' }))");
     checkProperty(kind, options, name);
-    const required = options.required ?? (!isOptional(type) && options.default === undefined);
-    // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default,
-    // `?isAdmin=true` must be ignored.
-    const fallback = options.required === false ? (options.fallback ?? (options.signed ? false : undefined)) : false;
-    const [requiresValue, noNull] = [options.required === true, refusesNull(type)];
-    const named = permission === undefined ? {} : { name: permission };
-    // As a spread, it takes ten times as long up to Node 22: V8 makes new shapes.
-    return Object.assign({}, options, named, { kind, type, required, fallback, requiresValue, refusesNull: noNull });
+    return specOf(kind, name, type, options, permission);
   };
   const declaredAs = (name: string, shown = name): PropertySpec => namingErrors(shown, () => specify(name));
-  const decorator = (target: unknown, context: unknown, descriptor?: PropertyDescriptor): Initialise | undefined =>
+  const decorator = (target: unknown, context: unknown, descriptor?: PropertyDescriptor): unknown =>
     isStandard(context)
       ? decorateField(kind, declaredAs, context)
       : decoratePrototype(kind, declaredAs, target, context, descriptor);
   return Object.assign(decorator, { declaredAs });
 }
 
-/** Makes the value of a field of a new instance. */
-type Initialise = (initial: unknown) => unknown;
-
 const isStandard = (context: unknown): context is ClassFieldDecoratorContext =>
   typeof context === 'object' && context !== null;
 
 /** Declares the property of a field with a standard decorator. */
-function decorateField(
-  kind: PropertyKind,
-  declaredAs: Property<unknown>['declaredAs'],
-  context: ClassFieldDecoratorContext,
-): Initialise | undefined {
+function decorateField(kind: PropertyKind, declaredAs: DeclaredAs, context: ClassFieldDecoratorContext): unknown {
   const { name, metadata } = context;
   if ((context.kind as string) !== 'field' || typeof name !== 'string' || context.static || context.private)
     throw notBindable(kind, name);
@@ -165,23 +153,25 @@ function decorateField(
         '2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere',
     );
   const spec = declaredAs(name);
-  declareProperty(metadata, name, spec);
-  return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
+  declareProperty(metadata, spec);
+  return spec.default === undefined
+    ? undefined
+    : (initial: unknown) => (initial === undefined ? defaultOf(spec) : initial);
 }
 
 /** Declares the property of a field with a legacy decorator, which gets the prototype and the name. */
 function decoratePrototype(
   kind: PropertyKind,
-  declaredAs: Property<unknown>['declaredAs'],
+  declaredAs: DeclaredAs,
   target: unknown,
   name: unknown,
   descriptor: PropertyDescriptor = {},
-): undefined {
+): void {
   const isField =
     typeof target === 'object' && target !== null && !descriptor.value && !descriptor.get && !descriptor.set;
   if (typeof name !== 'string' || !isField)
     throw notBindable(kind, name ?? (target as { name?: unknown } | undefined)?.name);
-  declareProperty(target.constructor, name, declaredAs(name, `${target.constructor.name}.${name}`));
+  declareProperty(target.constructor, declaredAs(name, `${target.constructor.name}.${name}`));
 }
 
 const notBindable = (kind: PropertyKind, name: unknown): TypeError =>
@@ -205,18 +195,16 @@ export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
     throw new TypeError(
       'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',
     );
-  const specs = Object.entries(shape).map(([name, entry]): [string, PropertySpec] => [name, specOf(name, entry)]);
-  const defaults = specs.filter(([, spec]) => spec.default !== undefined);
+  const specs = Object.entries(shape).map(([name, entry]) => declaredBy(name, entry));
+  const defaults = specs.filter(spec => spec.default !== undefined);
   function Dto(this: object): void {
-    for (const [name, spec] of defaults) Object.assign(this, { [name]: defaultOf(spec) });
+    for (const spec of defaults) Object.assign(this, { [spec.property]: defaultOf(spec) });
   }
-  // An endpoint that declares its responses may read nothing of its requests.
-  declarationsIn(Dto);
-  for (const [name, spec] of specs) declareProperty(Dto, name, spec);
+  declareAll(Dto, specs);
   return Dto as unknown as new () => InferShape<S>;
 }
 
-function specOf(name: string, entry: Property<unknown> | AnyType): PropertySpec {
+function declaredBy(name: string, entry: Property<unknown> | AnyType): PropertySpec {
   const property = typeof entry === 'function' && 'declaredAs' in entry ? entry : field(entry);
   return property.declaredAs(name, `dto: property ${JSON.stringify(name)}`);
 }

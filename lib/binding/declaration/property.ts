@@ -2,20 +2,17 @@ import BigNumber = require('bignumber.js');
 import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
 import { isPlain } from '../../options/merge';
 import { SOURCES, type Source } from '../../problems/problem';
-import type { AnyType } from '../types/property-type';
+import type { Member } from '../types/codec';
+import { isOptional, refusesNull, type AnyType } from '../types/property-type';
 import { Version } from '../types/identifiers';
 
 /** The declaration of a property. */
-export interface PropertySpec extends PropertyOptions {
+export interface PropertySpec extends Omit<Member, 'codec' | 'jsonName'> {
   readonly kind: PropertyKind;
   readonly type: AnyType;
-  readonly required: boolean;
-  /** True if the options say `required: true`: then a default or an initialiser is not used. */
-  readonly requiresValue?: boolean;
-  /** True if JSON null is no missing value, but a wrong one. */
-  readonly refusesNull?: boolean;
-  /** The value of the initialiser, if each instance has the same. It counts more than `default`. */
-  readonly initial?: unknown;
+  readonly jsonPropertyName: string | undefined;
+  /** True if the options say `required: true`: then an initialiser is not used. */
+  readonly requiresValue: boolean;
 }
 
 /** The compiler's error for a decorator on a property of another type. */
@@ -114,6 +111,33 @@ const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
 
 /** `fromHeader` has `name`; for other sources, that name is an option of its own. */
 const otherNames = new Map(Object.entries({ name: 'bindFrom', jsonName: 'jsonPropertyName', optional: 'required' }));
+
+/** The sources that could supply a nested object, except JSON. */
+const NOT_JSON: readonly Source[] = ['form', 'route', 'query', 'claim', 'header', 'cookie'];
+
+/**
+ * Makes a declaration, with the defaults of its options.
+ * @param ownName the name of a permission, which is not an option.
+ */
+export function specOf(
+  kind: PropertyKind,
+  property: string,
+  type: AnyType,
+  options: PropertyOptions = {},
+  ownName = options.name ?? property,
+): PropertySpec {
+  const { bindFrom: bindName = property, jsonPropertyName, signed = false, description } = options;
+  const { required = !isOptional(type) && options.default === undefined, jsonRequired = false } = options;
+  const dontBind = kind === 'jsonField' ? NOT_JSON : (options.dontBind ?? []);
+  // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default,
+  // `?isAdmin=true` must be ignored.
+  const fallback = options.required === false ? (options.fallback ?? (signed ? false : undefined)) : false;
+  return {
+    ...{ kind, property, type, bindName, ownName, jsonPropertyName, required, jsonRequired, dontBind, fallback },
+    ...{ requiresValue: options.required === true, refusesNull: refusesNull(type) },
+    ...{ signed, description, default: options.default },
+  };
+}
 
 /**
  * Checks the options of a property.

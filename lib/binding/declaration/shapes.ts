@@ -1,9 +1,9 @@
 import type { ObjectCodec } from '../types/codec';
-import { enumOf } from '../types/enum';
+import { enumOf } from '../types/identifiers';
 import { classNameOf, type DtoClass, type ValueType } from '../types/property-type';
 import { memberOf, objectCodec } from './codec-table';
-import { declarationsIn, declareProperty, isDto, propertiesOf } from './declarations';
-import type { PropertySpec } from './property';
+import { declareAll, isDto, propertiesOf } from './declarations';
+import { specOf, type PropertySpec } from './property';
 
 /** The names of the properties that a dto may declare: a derived class has no methods. */
 type NamesOf<T> = { [K in keyof T & string]: T[K] extends (...args: never) => unknown ? never : K }[keyof T & string];
@@ -16,7 +16,7 @@ type NamesOf<T> = { [K in keyof T & string]: T[K] extends (...args: never) => un
 export function partial<T>(Dto: DtoClass<T>): DtoClass<{ [K in NamesOf<T>]?: T[K] }> {
   const optional = { required: false, requiresValue: false, jsonRequired: false, refusesNull: true };
   const change = (spec: PropertySpec): PropertySpec =>
-    spec.kind === 'hasPermission' ? spec : { ...spec, ...optional, default: undefined, initial: undefined };
+    spec.kind === 'hasPermission' ? spec : { ...spec, ...optional, default: undefined };
   const changed = new Map([...declaredBy(Dto, 'partial')].map(([name, spec]) => [name, change(spec)]));
   return derived(`Partial${classNameOf(Dto)}`, changed, () => ({}));
 }
@@ -60,8 +60,7 @@ function derived<T>(name: string, specs: ReadonlyMap<string, PropertySpec>, make
     for (const [property, value] of Object.entries(make()))
       if (specs.has(property)) Object.assign(this, { [property]: value as unknown });
   }
-  declarationsIn(Derived);
-  for (const [property, spec] of specs) declareProperty(Derived, property, spec);
+  declareAll(Derived, specs.values());
   return Object.defineProperty(Derived, 'name', { value: name }) as unknown as DtoClass<T>;
 }
 
@@ -85,21 +84,21 @@ export function oneOf<const Tag extends string, const B extends Readonly<Record<
   checkBranches(tag, branches);
   const classes = Object.entries<DtoClass<object>>(branches);
   const name = classes.map(([, Dto]) => classNameOf(Dto) || 'object').join(' or ');
-  const declared = (values: readonly string[]): PropertySpec => ({
-    kind: 'field',
-    type: enumOf(values),
-    required: true,
-  });
+  const declared = (values: readonly string[]): PropertySpec => specOf('field', tag, enumOf(values));
   return {
     codec(codecs) {
       const branchOf = ([value, Dto]: readonly [string, DtoClass<object>]): readonly [string, ObjectCodec] => {
         const { kind, name: read } = codecs.of(Dto);
-        if (kind === 'object') return [value, objectCodec(Dto, codecs, [[tag, declared([value])]])];
+        if (kind === 'object') return [value, objectCodec(Dto, codecs, [declared([value])])];
         throw new TypeError(`oneOf takes dto classes that are read by their properties; ${read} is read otherwise`);
       };
       const spec = declared(Object.keys(branches));
-      const member = memberOf(tag, spec, codecs, codecs.of(spec.type));
-      return { kind: 'union', name, tag: member, branches: new Map(classes.map(branchOf)) };
+      return {
+        kind: 'union',
+        name,
+        tag: memberOf(spec, codecs, codecs.of(spec.type)),
+        branches: new Map(classes.map(branchOf)),
+      };
     },
   };
 }

@@ -5,10 +5,9 @@ import type { ProblemLocation } from '../../problems/problem';
 import { lookupOf, type Plan, type SourceDefaults, type SourceProperty } from '../plan/plan';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { Location } from '../reading/location';
-import { failAt, namesBelow, partsOfPath } from '../types/class-check';
+import { failBelow, partsOfPath } from '../types/read-json';
 import type { AnyType } from '../types/property-type';
-import type { ResponseTypes, SerializerOptions } from '../types/serializer-options';
-import type { ValueParser } from '../types/value-parser';
+import type { ResponseTypes, SerializerOptions, ValueParser } from '../types/serializer';
 import type { Body, BodyOptions } from './body';
 
 /** How one endpoint reads requests and writes responses: its options, with all defaults filled in. */
@@ -49,7 +48,7 @@ export class BinderContext<T = unknown> {
     readonly res: Response,
     /** @internal */
     readonly endpoint: BoundEndpoint,
-    /** @internal The body, once it has been read, or where there is no request that brings it. */
+    /** @internal The body, once it has been read. */
     public body?: Body,
   ) {
     const { plan, options } = endpoint;
@@ -63,6 +62,11 @@ export class BinderContext<T = unknown> {
     this.values[index] = value;
     // Its failure counts even if a later source replaces the value.
     if (isPromise(value)) this.noted.later(value, () => undefined);
+  }
+
+  /** @internal Where a source has the value of a property. */
+  at({ source, name }: SourceProperty): Location {
+    return Location.of(this.noted, source, name);
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -95,10 +99,9 @@ export class BinderContext<T = unknown> {
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
     const [property = '', ...path] = partsOfPath(name);
-    const lookup = plan && lookupOf(property, plan, this.req, where);
-    const { source, found } = lookup ?? { source: where ?? 'body', found: undefined };
-    const at = Location.of(this.noted, source, found?.name ?? property);
-    failAt(at, namesBelow(path, found?.codec, source === 'json'), reason);
+    const found = plan && lookupOf(property, plan, this.req, where);
+    const at = found ? this.at(found) : Location.of(this.noted, where ?? 'body', property);
+    failBelow(at, path, found?.codec, reason);
   }
 
   /** @throws a problem that lists the failures, if any. */

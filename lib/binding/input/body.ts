@@ -33,12 +33,11 @@ export interface BodyOptions {
   readonly readUpload: ReadUpload;
 }
 
-const MEDIA_TYPES = {
-  json: 'application/json',
-  multipart: 'multipart/form-data',
-  urlencoded: 'application/x-www-form-urlencoded',
-} as const;
-const KINDS = Object.keys(MEDIA_TYPES) as (keyof typeof MEDIA_TYPES)[];
+const MEDIA_TYPES = [
+  ['json', 'application/json'],
+  ['multipart', 'multipart/form-data'],
+  ['urlencoded', 'application/x-www-form-urlencoded'],
+] as const;
 
 /** A request whose body is to be read. */
 interface Incoming {
@@ -51,16 +50,13 @@ interface Incoming {
   readonly kind: BodyKind;
 }
 
+type Exchange = Pick<Incoming, 'req' | 'res'>;
+
 /**
  * Reads the body: streams a form, or receives the body once and parses it.
  * @throws a 415 problem for a kind of body that the dto cannot use, 413 if it is too large, 400 if it is malformed.
  */
-export function readBody(
-  req: IncomingMessage,
-  res: ServerResponse,
-  use: BodyUse,
-  options: BodyOptions,
-): Awaitable<Body> {
+export function readBody({ req, res }: Exchange, use: BodyUse, options: BodyOptions): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
   const sent = kindOf(mediaType, req, options);
@@ -101,7 +97,7 @@ function notAccepted({ use, options, mediaType: { type } }: Incoming): Problem {
   const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
   const types = use.text
     ? ['text/plain']
-    : KINDS.filter(kind => isAccepted(kind, use, options)).map(kind => MEDIA_TYPES[kind]);
+    : MEDIA_TYPES.flatMap(([kind, name]) => (isAccepted(kind, use, options) ? [name] : []));
   if (types.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
   const headers = { Accept: types.join(', ') };
   return new Problem('body-unsupported', `${what} is not accepted here; send ${types.join(' or ')}.`, { headers });
@@ -117,7 +113,10 @@ async function bodyIn(received: Received, incoming: Incoming): Promise<Body> {
   const text = needsText ? await textIn(received, incoming) : '';
   const form = kind === 'multipart' || kind === 'urlencoded' ? await formIn(received, text, incoming) : undefined;
   if (use.text) return { kind: 'text', text, form };
-  return form ? { kind: 'form', form } : jsonIn(text, use);
+  if (form) return { kind: 'form', form };
+  // Nothing but the blanks of JSON (RFC 8259, section 2).
+  if (/^[\t\n\r ]*$/.test(text)) return NONE;
+  return { kind: 'json', value: parsedJson('The body', text, use.needsExactNumbers) };
 }
 
 type Content = Exclude<Received, { kind: 'none' }>;
@@ -126,13 +125,6 @@ type Parsed = Extract<Received, { kind: 'parsed' }>;
 /** Returns true for what an earlier parser has made of a body. Text that it has left is that of the body. */
 const isParsed = (received: Received): received is Parsed =>
   received.kind === 'parsed' && typeof received.body !== 'string';
-
-/** Reads the text of a JSON body. @throws a 400 problem */
-export function jsonIn(text: string, { needsExactNumbers }: BodyUse): Body {
-  // Nothing but the blanks of JSON (RFC 8259, section 2).
-  if (/^[\t\n\r ]*$/.test(text)) return NONE;
-  return { kind: 'json', value: parsedJson('The body', text, needsExactNumbers) };
-}
 
 /** @param what begins the message. @throws a 400 problem */
 export function parsedJson(what: string, text: string, exactly: boolean): unknown {

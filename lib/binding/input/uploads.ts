@@ -41,9 +41,8 @@ export type ReadUpload = (
 /** What removes the files that were stored for a request, while it may still be refused. */
 const discards = new WeakMap<IncomingMessage, (() => Promise<unknown>)[]>();
 
-function onRefusal(req: IncomingMessage, discard: () => Promise<unknown>): void {
+const onRefusal = (req: IncomingMessage, discard: () => Promise<unknown>): unknown =>
   discards.set(req, [...(discards.get(req) ?? []), discard]);
-}
 
 /**
  * Discards the stored files of a request that is refused, by this `bindRequest()` or a later one: they have no owner.
@@ -60,6 +59,9 @@ interface OwnMulter extends Required<Pick<FormOptions, 'storage' | 'fileFilter'>
   readonly limits?: FormOptions['limits'] | ((req: IncomingMessage) => FormOptions['limits'] | undefined);
 }
 
+/** Another copy of multer has another class, of the same name. */
+const MEMORY_STORAGE = multer.memoryStorage().constructor.name;
+
 /**
  * @param uploads where files go, or a Multer of the application, which then owns the files of every request that is
  * bound.
@@ -69,17 +71,17 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
   const directory = isMulter(uploads) ? undefined : directoryFor(uploads);
   // One that is made without options stores files in memory.
   const own = (isMulter(uploads) ? uploads : multer()) as unknown as OwnMulter;
-  const ofMemory = isMemoryStorage(own.storage) ? 'memory' : undefined;
+  const ofMemory = own.storage.constructor.name === MEMORY_STORAGE ? 'memory' : undefined;
   // What a Multer of the application stores elsewhere is not held by this process.
   const heldIn = directory === undefined ? ofMemory : 'disk';
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[heldIn ?? 'disk'];
   return async (chunksOf, req, res, parts) => {
-    const storage = directory === undefined ? own.storage : storageIn(directory, req, res);
     const holding = Holding.until(req, res);
     const take = (bytes: number): void => {
       if (heldIn) holding.take(bytes, heldIn);
     };
     try {
+      const storage = directory === undefined ? own.storage : await storageIn(directory, req, res);
       const form = await readForm(chunksOf(formBytes), req, {
         ...{ storage, parts, take, fieldsBytes: limits.bodyBytes, fileFilter: own.fileFilter },
         limits: stricter(limits, (typeof own.limits === 'function' ? own.limits(req) : own.limits) ?? {}),
@@ -136,12 +138,6 @@ function stricter(limits: ResolvedLimits, theirs: FormOptions['limits']): FormOp
   return { ...theirs, ...(Object.fromEntries(lower) as FormOptions['limits']) };
 }
 
-const MemoryStorage = multer.memoryStorage().constructor;
-
-/** Returns true for multer's storage in memory. Another copy of multer has another class, of the same name. */
-const isMemoryStorage = (storage: multer.StorageEngine): boolean =>
-  storage instanceof MemoryStorage || storage.constructor.name === 'MemoryStorage';
-
 const isMulter = (uploads: UploadOptions | Multer): uploads is Multer =>
   typeof (uploads as Partial<Multer>).any === 'function';
 
@@ -149,23 +145,16 @@ const isMulter = (uploads: UploadOptions | Multer): uploads is Multer =>
  * Makes the storage of one form: a folder that only the user of this process can open. It is removed when the request
  * is refused, and when its exchange has ended.
  */
-function storageIn(parent: string, req: IncomingMessage, res: ServerResponse): multer.StorageEngine {
-  let folder: Promise<string> | undefined;
-  const remove = async (): Promise<void> => {
-    const made = await folder?.catch(() => undefined);
-    if (made !== undefined) await removeTemporary(made);
-  };
+async function storageIn(parent: string, req: IncomingMessage, res: ServerResponse): Promise<multer.StorageEngine> {
+  const folder = await makeTemporaryFolder(parent);
+  const remove = (): Promise<void> => removeTemporary(folder);
   onRefusal(req, remove);
   onExchangeEnd(req, res, () => void remove());
   return multer.diskStorage({
     destination(_req, _file, done) {
       // An earlier middleware (a timeout) may have answered while parts before this file were read.
       if (isExchangeOver(req, res)) throw new ClientGone();
-      folder ??= makeTemporaryFolder(parent);
-      folder.then(
-        path => done(null, path),
-        (error: unknown) => done(error as Error, ''),
-      );
+      done(null, folder);
     },
   });
 }

@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { PartsTaken } from '../../body/form/parts';
-import type { ProblemLocation, Source } from '../../problems/problem';
-import { checkJsonNames, checkType, memberOf, type CodecTable, type Member } from '../declaration/codec-table';
-import { isDto, namingErrors } from '../declaration/declarations';
-import type { PropertyKind, PropertySpec } from '../declaration/property';
+import { LOCATIONS, type ProblemLocation, type Source } from '../../problems/problem';
+import { checkJsonNames, checkType, memberOf, type CodecTable } from '../declaration/codec-table';
+import { instancesOf, isDto, namingErrors, propertiesOf } from '../declaration/declarations';
+import { specOf, type PropertyKind, type PropertySpec } from '../declaration/property';
 import { firstPart } from '../reading/name-tree';
-import { hasFile, needsExactNumbers, notNull, objectsOf, takesFiles } from '../types/codec';
-import type { Codec, ObjectCodec } from '../types/codec';
-import { assertType, classNameOf, isOptional, isSchema, refusesNull, type AnyType } from '../types/property-type';
+import { hasFile, membersOf, needsExactNumbers, takesFiles } from '../types/codec';
+import type { Codec, Member, ObjectCodec } from '../types/codec';
+import { assertType, classNameOf, isSchema, type AnyType } from '../types/property-type';
 import { takesJsonAt } from '../types/schema';
 
 /** A property of the dto of a request, as one source supplies it. */
 export interface SourceProperty extends Member {
+  readonly source: ProblemLocation;
   /** Its place among the members of the plan. */
   readonly index: number;
   /** Name of the value in the source. */
@@ -21,17 +22,18 @@ export interface SourceProperty extends Member {
   readonly anyCase: string;
   /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
   readonly isRoot: boolean;
+  /** The message if a required value is missing there. Default: the usual one. */
+  readonly missing: string | undefined;
 }
 
 /** The sources of one property, in binding order. That of `plainText` is the body. */
 export type SourcesOfProperty = ReadonlyMap<ProblemLocation, SourceProperty>;
 
 /** How the dto of a request is bound: an object like any other, whose properties have sources. Made once. */
-export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check'> {
-  readonly members: readonly Member[];
+export interface Plan extends Pick<ObjectCodec, 'create' | 'complete' | 'check' | 'members'> {
   /** The sources of all properties, by their names. */
   readonly sourcesOf: ReadonlyMap<string, SourcesOfProperty>;
-  /** The properties that each source supplies. */
+  /** The properties that each source supplies, in binding order. */
   readonly sourceProperties: ReadonlyMap<ProblemLocation, readonly SourceProperty[]>;
   /** The property that takes the whole body, as JSON (`fromBody`) or as text (`plainText`). */
   readonly wholeBody: Member | undefined;
@@ -63,80 +65,96 @@ export interface SourceDefaults {
 }
 
 /** The source that a kind of property names itself. */
-const SOURCE_OF: Readonly<Record<Exclude<PropertyKind, 'field'>, ProblemLocation>> = {
+const SOURCE_OF: Readonly<Record<string, ProblemLocation>> = {
   ...({ jsonField: 'json', formField: 'form', routeParam: 'route', queryParam: 'query' } as const),
   ...({ fromBody: 'json', plainText: 'body', fromForm: 'form', fromQuery: 'query' } as const),
   ...({ fromClaim: 'claim', fromHeader: 'header', fromCookie: 'cookie', hasPermission: 'permission' } as const),
+} satisfies Record<Exclude<PropertyKind, 'field'>, ProblemLocation>;
+
+/** The kinds of properties that take a source as a whole. The text of `plainText` is that of the body. */
+const WHOLE: Readonly<Record<string, ProblemLocation>> = {
+  ...({ fromBody: 'json', plainText: 'json', fromForm: 'form', fromQuery: 'query' } as const),
 };
 
-/** The kinds of properties that take a source as a whole. */
-const WHOLE: ReadonlySet<PropertyKind> = new Set(['fromBody', 'plainText', 'fromForm', 'fromQuery']);
+/** The sources whose values a client may send in those of a `field()`, if the declaration lets it. */
+const OUTSIDE: readonly unknown[] = ['claim', 'header', 'cookie'];
+
+/** The message for a value that is missing in a source, if not the usual one. */
+const MISSING: Readonly<Partial<Record<ProblemLocation, string>>> = {
+  route: 'This route parameter is required.',
+  query: 'This query parameter is required.',
+  claim: 'The caller does not have this claim.',
+  header: 'This header is missing from the request.',
+  cookie: 'This cookie is missing from the request.',
+  permission: 'The caller does not have this permission.',
+};
 
 /**
  * Prepares the binding of a dto.
  * @param Dto a dto class, `list(Dto)`, or a Standard Schema for the JSON body.
  * @param defaults the options `fieldSources`, `fallback`, `unknownNames`, and whether forms are accepted.
- * @param owner the function that the dto was given to, for messages.
  * @throws TypeError that names the class and the property that cannot be bound.
  */
-export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults, owner = 'bindRequest'): Plan {
-  return namingErrors(owner, () => {
+export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults): Plan {
+  return namingErrors('bindRequest', () => {
     assertType(Dto);
     if (isSchema(Dto) || !isDto(Dto)) return planOfBody(Dto, codecs, defaults);
-    const object = codecs.root(Dto);
-    for (const { property, codec, spec } of object.members)
-      namingErrors(`${classNameOf(Dto)}.${property}`, () => {
-        checkType(spec.kind, codec);
-      });
-    return { ...object, ...bindingOf(classNameOf(Dto), object.members, defaults), only: undefined };
+    const className = classNameOf(Dto);
+    // Each whole before the next, so that errors name the way to them.
+    const members = [...propertiesOf(Dto).values()].map(spec =>
+      namingErrors(`${className}.${spec.property}`, () => memberFor(spec, codecs)),
+    );
+    return { ...instancesOf(Dto), ...bindingOf(className, members, defaults), only: undefined };
   });
 }
 
 /** Binds the whole JSON body to a list dto or a schema, and no other source. */
 function planOfBody(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults): Plan {
   const codec = codecs.complete(Dto);
-  if (!['list', 'union', 'schema'].includes(notNull(codec).kind) || takesFiles(codec))
+  if (!['list', 'union', 'schema'].includes(codec.kind) || takesFiles(codec))
     throw new TypeError(
       `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
     );
-  const optional = { required: !isOptional(Dto), refusesNull: refusesNull(Dto) };
-  const spec: PropertySpec = { kind: 'fromBody', type: Dto, bindFrom: '', ...optional };
-  return namingErrors(codec.name, () => planOfOne(memberOf('body', spec, codecs, codec), defaults));
+  return namingErrors(codec.name, () => planOfOne(specOf('fromBody', 'body', Dto, { bindFrom: '' }), codecs, defaults));
 }
 
 /** Binds one value, which is the result. @throws TypeError for a type that the source cannot supply. */
-export function planOfOne(member: Member, defaults: SourceDefaults): Plan {
-  checkType(member.spec.kind, member.codec);
+export function planOfOne(spec: PropertySpec, codecs: CodecTable, defaults: SourceDefaults): Plan {
   const create = (): object => Object.create(null) as object;
-  const binding = bindingOf('', [member], defaults);
-  return { create, complete: undefined, check: undefined, ...binding, only: member.property };
+  const binding = bindingOf('', [memberFor(spec, codecs)], defaults);
+  return { create, complete: undefined, check: undefined, ...binding, only: spec.property };
+}
+
+function memberFor(spec: PropertySpec, codecs: CodecTable): Member {
+  const member = memberOf(spec, codecs, codecs.complete(spec.type));
+  checkType(member);
+  return member;
 }
 
 /** @throws TypeError for a property that no source can supply, and for two of one name. */
 function bindingOf(className: string, members: readonly Member[], defaults: SourceDefaults) {
   const taken = wholeSources(className, members);
-  const sourceProperties = new Map<ProblemLocation, SourceProperty[]>();
-  const refusesUnknown = defaults.unknownNames === 'refuse';
-  if (refusesUnknown) sourceProperties.set('query', []);
   const sourcesOf = new Map<string, SourcesOfProperty>();
   for (const [index, member] of members.entries()) {
-    const sources = sourcesFor(member, defaults).filter(source => canSupply(source, member, taken));
+    const sources = sourcesFor(member, defaults, taken);
     const mistake = mistakeIn(member, sources, taken, defaults);
     if (mistake !== undefined)
       throw new TypeError(className === '' ? mistake : `${className}.${member.property}: ${mistake}`);
-    const properties = sources.map((source): [ProblemLocation, SourceProperty] => [
-      source,
-      { ...propertyIn(source, member), index },
-    ]);
-    sourcesOf.set(member.property, new Map(properties));
-    for (const [source, property] of properties)
-      sourceProperties.set(source, [...(sourceProperties.get(source) ?? []), property]);
+    sourcesOf.set(member.property, new Map(sources.map(source => [source, propertyIn(source, member, index)])));
   }
-  const [json = [], form = []] = [sourceProperties.get('json'), sourceProperties.get('form')];
+  const from = (source: ProblemLocation): SourceProperty[] =>
+    [...sourcesOf.values()].flatMap(sources => sources.get(source) ?? []);
+  const refusesUnknown = defaults.unknownNames === 'refuse';
+  const sourceProperties = new Map(
+    LOCATIONS.map(source => [source, from(source)] as const).filter(
+      ([source, properties]) => properties.length > 0 || (source === 'query' && refusesUnknown),
+    ),
+  );
+  const [json, form] = [from('json'), from('form')];
   checkJsonNames(className, json);
-  const wholeBody = members.find(({ spec: { kind } }) => kind === 'fromBody' || kind === 'plainText');
+  const wholeBody = members.find(({ kind }) => WHOLE[kind] === 'json');
   const body: BodyUse = {
-    ...{ json: json.length > 0, form: form.length > 0, text: wholeBody?.spec.kind === 'plainText' },
+    ...{ json: json.length > 0, form: form.length > 0, text: wholeBody?.kind === 'plainText' },
     ...partsFor(form, refusesUnknown),
     needsExactNumbers: json.some(({ codec }) => needsExactNumbers(codec)),
   };
@@ -147,16 +165,14 @@ function bindingOf(className: string, members: readonly Member[], defaults: Sour
 function wholeSources(className: string, members: readonly Member[]): ReadonlySet<ProblemLocation> {
   const taken = new Map<ProblemLocation, Member>();
   for (const member of members) {
-    const { kind } = member.spec;
-    if (kind === 'field' || !WHOLE.has(kind)) continue;
-    // The text is that of the body.
-    const source = kind === 'plainText' ? 'json' : SOURCE_OF[kind];
+    const { kind, property } = member;
+    const source = WHOLE[kind];
+    if (!source) continue;
     const other = taken.get(source);
-    const [one, both] = [`${className}.${other?.property ?? ''}`, `${className}.${member.property}`];
-    if (other?.spec.kind === kind)
-      throw new TypeError(`${one} and ${both} are both ${kind}; only one property can be.`);
+    const [one, both] = [`${className}.${other?.property ?? ''}`, `${className}.${property}`];
+    if (other?.kind === kind) throw new TypeError(`${one} and ${both} are both ${kind}; only one property can be.`);
     if (other)
-      throw new TypeError(`${one} is ${other.spec.kind} and ${both} is ${kind}; the body can go to one property only.`);
+      throw new TypeError(`${one} is ${other.kind} and ${both} is ${kind}; the body can go to one property only.`);
     taken.set(source, member);
   }
   // Flat query parameters still bind to others.
@@ -164,33 +180,30 @@ function wholeSources(className: string, members: readonly Member[]): ReadonlySe
   return new Set(taken.keys());
 }
 
-/** Returns the sources that a declaration names, or leaves to the endpoint. */
-function sourcesFor({ spec }: Member, defaults: SourceDefaults): readonly ProblemLocation[] {
-  const { kind, fallback = defaults.fallback } = spec;
-  if (kind === 'field') return FIELD_SOURCES.filter(source => defaults.fieldSources.includes(source));
-  const source = SOURCE_OF[kind];
-  const mayFallBack = source === 'claim' || source === 'header' || source === 'cookie';
-  return [...(mayFallBack && fallback ? FIELD_SOURCES : []), source];
+/** Returns the sources that a declaration names, or leaves to the endpoint, without those that cannot supply it. */
+function sourcesFor(member: Member, defaults: SourceDefaults, taken: ReadonlySet<ProblemLocation>): ProblemLocation[] {
+  const { kind, codec, dontBind, fallback = defaults.fallback } = member;
+  const own = SOURCE_OF[kind];
+  if (own && kind in WHOLE) return [own];
+  const fields = FIELD_SOURCES.filter(source => own !== undefined || defaults.fieldSources.includes(source));
+  const named = !own ? fields : OUTSIDE.includes(own) && fallback ? [...fields, own] : [own];
+  return named.filter(
+    source => !dontBind.includes(source) && !taken.has(source) && (source === 'form' || !takesFiles(codec)),
+  );
 }
 
-function canSupply(source: ProblemLocation, member: Member, taken: ReadonlySet<ProblemLocation>): boolean {
-  if (WHOLE.has(member.spec.kind)) return true;
-  const isBlocked = (member.dontBind as readonly ProblemLocation[]).includes(source) || taken.has(source);
-  return !isBlocked && (source === 'form' || !takesFiles(member.codec));
-}
-
-function propertyIn(source: ProblemLocation, member: Member): Omit<SourceProperty, 'index'> {
-  const { property, bindName, jsonName, spec } = member;
-  const names = { json: jsonName, form: bindName, route: bindName, query: bindName, body: property };
-  const own = source in names ? names[source as keyof typeof names] : (spec.name ?? property);
-  const name = WHOLE.has(spec.kind) && source !== 'body' ? '' : own;
-  const isRoot = spec.kind === 'fromForm' || spec.kind === 'fromQuery';
-  return { ...member, name, anyCase: name.toLowerCase(), isRoot };
+function propertyIn(source: ProblemLocation, member: Member, index: number): SourceProperty {
+  const { kind, jsonName, bindName, ownName } = member;
+  const inSource = source === 'json' ? jsonName : /form|route|query/.test(source) ? bindName : ownName;
+  const name = kind in WHOLE && source !== 'body' ? '' : inSource;
+  const isRoot = kind === 'fromForm' || kind === 'fromQuery';
+  const missing = kind === 'fromBody' ? 'A JSON body is required.' : MISSING[source];
+  return { ...member, source, index, name, anyCase: name.toLowerCase(), isRoot, missing };
 }
 
 /** Says why no source can supply a property, unless its own `dontBind` says that no client may set it. */
 function mistakeIn(
-  { codec, dontBind, required, spec: { kind } }: Member,
+  { codec, dontBind, required, kind }: Member,
   sources: readonly ProblemLocation[],
   taken: ReadonlySet<ProblemLocation>,
   { fieldSources, allowMultipart }: SourceDefaults,
@@ -223,9 +236,8 @@ function mistakeIn(
  * file is declared under its name: generated clients send objects like this (RFC 7578, section 4.4).
  */
 function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean): PartsTaken {
-  const whole = properties.find(({ isRoot }) => isRoot)?.codec;
-  const root = whole && notNull(whole);
-  const fields = root ? objectsOf(root).flatMap(one => one.fields) : properties;
+  const root = properties.find(({ isRoot }) => isRoot)?.codec;
+  const fields = root ? membersOf(root) : properties;
   const codecsOf = (name: string): readonly Codec[] =>
     root?.kind === 'record'
       ? [root.item]
@@ -246,16 +258,13 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
  * no such property there.
  * @param where Default: the source in which this client would send it; the last one if it could use none.
  */
-export function lookupOf(property: string, { sourcesOf, body }: Plan, req: IncomingMessage, where?: ProblemLocation) {
-  const sources = sourcesOf.get(property);
-  const last = [...(sources?.keys() ?? [])].at(-1);
-  if (!sources || !last) return undefined;
+export function lookupOf(property: string, plan: Plan, req: IncomingMessage, where?: ProblemLocation) {
+  const sources: SourcesOfProperty = plan.sourcesOf.get(property) ?? new Map();
+  if (where) return sources.get(where);
+  const last = [...sources.values()].at(-1);
   // The last source of a claim, header or cookie is its own; the others are its fallback.
-  const isOutside = last === 'claim' || last === 'header' || last === 'cookie';
-  const usual = isOutside ? last : isInPath(sources, req) ? 'route' : preferredSource(body, req);
-  const source = where ?? (sources.has(usual) ? usual : last);
-  const found = sources.get(source);
-  return found && { source, found };
+  if (OUTSIDE.includes(last?.source)) return last;
+  return sources.get(isInPath(sources, req) ? 'route' : preferredSource(plan.body, req)) ?? last;
 }
 
 function isInPath(sources: SourcesOfProperty, req: IncomingMessage): boolean {

@@ -119,12 +119,8 @@ export function validationProblem(
     const message: unknown = messageFor?.(failure);
     // Only text counts: a promise resolves too late to be used.
     ignoreRejection(message);
-    return {
-      name,
-      in: source,
-      ...(pointer !== undefined && { pointer }),
-      detail: typeof message === 'string' ? message : detail,
-    };
+    const text = typeof message === 'string' ? message : detail;
+    return { name, in: source, ...(pointer !== undefined && { pointer }), detail: text };
   });
   const count = countOf(errors.length, isCut);
   const detail = emptyBody !== undefined && failures.some(isMissingInBody) ? `${emptyBody}; ${count}` : count;

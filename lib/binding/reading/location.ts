@@ -50,6 +50,11 @@ export class Location {
     return new Location(this.failures, this.source, this.isJson, this.depth + 1, key, this);
   }
 
+  /** Returns the location of a property of the object here, under the client's name for it. */
+  property({ jsonName, bindName }: { readonly jsonName: string; readonly bindName: string }): Location {
+    return this.below(this.isJson ? jsonName : bindName);
+  }
+
   /** Returns this location as the root of a JSON document: the value is text that holds JSON. */
   asJson(): Location {
     return new Location(this.failures, this.source, true, this.depth, undefined, this);
@@ -72,12 +77,11 @@ export class Location {
   /** Returns true, and reports a failure, if an object or array here is too deep or has too many items. */
   isTooLarge(items = 0): boolean {
     const { depth, items: limit } = this.failures.limits;
-    if (this.depth > depth) return this.failTooDeep() === INVALID;
-    if (items <= limit) return false;
-    return (
-      this.fail('too-many-items', `There are ${items} items; ${limit} are allowed.`, { count: items, limit }) ===
-      INVALID
-    );
+    if (this.depth > depth) this.failTooDeep();
+    else if (items > limit)
+      this.fail('too-many-items', `There are ${items} items; ${limit} are allowed.`, { count: items, limit });
+    else return false;
+    return true;
   }
 
   failTooDeep(): Invalid {

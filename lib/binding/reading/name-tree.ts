@@ -112,14 +112,12 @@ export class NameTree {
     return below ?? parts.reduce<NameTree | undefined>((t, part) => t?.inAnyCase().get(part.toLowerCase()), this);
   }
 
-  /** Notes that the values are those of a property. */
-  take(): void {
-    for (const one of this.sent) one.taken ||= one.parts.length === this.depth;
-  }
-
-  /** Notes that a property takes all names below, or that a failure says why none of them is read. */
-  takeAll(): void {
-    for (const one of this.sent) one.taken = true;
+  /**
+   * Notes that the values are those of a property.
+   * @param all true if it takes all names below, too, or if a failure says why none of them is read.
+   */
+  take(all = false): void {
+    for (const one of this.sent) one.taken ||= all || one.parts.length === this.depth;
   }
 
   /** Returns the names that no property takes, each once. */
@@ -137,11 +135,6 @@ export class NameTree {
     return /^\d*$/.test(this.key);
   }
 
-  /** True if nothing but items is below. */
-  get isArray(): boolean {
-    return !this.isLeaf && this.below().every(one => one.isItem);
-  }
-
   /** The text, if that is all that was sent under the name and its items; undefined for more, and for a file. */
   get onlyText(): string | undefined {
     const [only, ...more] = this.values;
@@ -152,9 +145,7 @@ export class NameTree {
   /** True if one empty text is all that was sent, here or as the one item: `name=`, `name[]=`, `name[3]=`. */
   get isBlank(): boolean {
     const [only, another] = this.sent;
-    if (another || only?.value !== '') return false;
-    const index = only.parts.slice(this.depth);
-    return index.length === 0 || (index.length === 1 && /^\d*$/.test(index[0] ?? ''));
+    return !another && only?.value === '' && /^\d*$/.test(only.parts.slice(this.depth).join('.'));
   }
 
   /**
@@ -172,7 +163,7 @@ export class NameTree {
       if (!/^\d*$/.test(key)) continue;
       const index = key === '' ? next : Number(key);
       if (key !== '' && index >= limit) {
-        this.takeAll();
+        this.take(true);
         const detail = `The index ${index} is too high; ${limit} items are allowed.`;
         return at.fail('index-too-high', detail, { count: index, limit });
       }
@@ -187,7 +178,7 @@ export class NameTree {
 
   /** Refuses `items[].sku` and `items.sku`, which belong to no item: a value must not be lost silently. */
   failNameless(at: Location): Invalid {
-    this.takeAll();
+    this.take(true);
     const detail = 'The names below do not say which item they belong to. Number the items, starting with [0].';
     return at.fail('invalid', detail);
   }

@@ -7,11 +7,11 @@ import { parsedJson } from '../input/body';
 import { Failures, validationProblem } from '../reading/failures';
 import { resolveLimits } from '../reading/limits';
 import { INVALID, Location } from '../reading/location';
-import { needsExactNumbers, withParts, type Codec, type CodecMember } from '../types/codec';
+import { needsExactNumbers, withParts, type Codec, type Member } from '../types/codec';
 import type { AnyType, Infer } from '../types/property-type';
 import { readJson } from '../types/read-json';
-import { mergeOptions, responsesRule, serializerRules } from '../types/serializer-options';
-import type { GeneratedContexts, ResponseTypes, SerializerOptions, SerializerTypes } from '../types/serializer-options';
+import { mergeOptions, responsesRule, serializerRules } from '../types/serializer';
+import type { GeneratedContexts, ResponseTypes, SerializerOptions, SerializerTypes } from '../types/serializer';
 import { exactText, written } from '../types/write-value';
 
 /** The codecs of an endpoint's responses, by status. */
@@ -28,14 +28,10 @@ export type CodecOfInstance = (value: unknown) => Codec | undefined;
  * @throws TypeError that names the class and the property that cannot be written.
  */
 export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): ResponseCodecs {
+  const writable = (type: AnyType): Codec => checkIsWritable(codecs.complete(type));
+  const entries = Object.entries(responses);
   return new Map(
-    Object.entries(responses).map(([status, type]) =>
-      namingErrors(`responses[${status}]`, () => {
-        const codec = codecs.complete(type);
-        checkIsWritable(codec);
-        return [Number(status), codec];
-      }),
-    ),
+    entries.map(([status, type]) => [Number(status), namingErrors(`responses[${status}]`, () => writable(type))]),
   );
 }
 
@@ -43,7 +39,7 @@ export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): Re
  * @param codecs the endpoint's codecs, with its naming policy and converters.
  * @param members the properties of its dto.
  */
-export function instanceCodecs(codecs: CodecTable, members: readonly CodecMember[]): CodecOfInstance {
+export function instanceCodecs(codecs: CodecTable, members: readonly Member[]): CodecOfInstance {
   // A value of `oneOf` is an instance of a class, and has the tag, too.
   const branches = new Map<unknown, Codec>();
   for (const part of members.flatMap(({ codec }) => [...withParts(codec)]))
@@ -64,26 +60,18 @@ export function instanceCodecs(codecs: CodecTable, members: readonly CodecMember
 }
 
 /**
- * Makes `res.json()` and `res.jsonp()` write values as the type that is declared for the status, with all digits of
- * numbers and only the declared properties.
+ * Makes `res.json()` write values as the type that is declared for the status, with all digits of numbers and only the
+ * declared properties.
  * @param ofInstance finds the codec of a dto if no type is declared for the status.
  */
 export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
   // Undeclared responses are those of an earlier middleware, or of Express.
-  const [json, jsonp] = [res.json.bind(res), res.jsonp.bind(res)];
-  const codecFor = (value: unknown, others: readonly unknown[]): Codec | undefined => {
+  const json = res.json.bind(res);
+  res.json = (value: unknown, ...others: unknown[]) => {
     if (others.some(one => one !== undefined))
       throw new TypeError('res.json() takes the value only; set the status first: res.status(201).json(value)');
     // Node sends a status that is text, too.
-    return codecs.get(Number(String(res.statusCode))) ?? ofInstance?.(value);
-  };
-  res.jsonp = (value: unknown, ...others: unknown[]) => {
-    const codec = codecFor(value, others);
-    // Express makes the script, in which a number is a double in any case.
-    return jsonp(codec ? JSON.parse(exactText(written(codec, value)) ?? 'null') : value);
-  };
-  res.json = (value: unknown, ...others: unknown[]) => {
-    const codec = codecFor(value, others);
+    const codec = codecs.get(Number(String(res.statusCode))) ?? ofInstance?.(value);
     if (!codec) return json(value);
     const setting = (name: string): unknown => res.app.get(`json ${name}`);
     const replacer = setting('replacer') as Parameters<typeof exactText>[2];
@@ -93,6 +81,12 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
     const escaped = (one: string): string => `\\u00${one.charCodeAt(0).toString(16)}`;
     return res.send(setting('escape') ? text?.replace(/[<>&]/g, escaped) : text);
   };
+  if (codecs.size > 0)
+    res.jsonp = () => {
+      throw new TypeError(
+        'res.jsonp() knows nothing of the declared responses, and would write every property; use res.json()',
+      );
+    };
 }
 
 /** The JSON reader and writer of one endpoint, made by {@link serializerContext}. */
@@ -144,10 +138,7 @@ export function makeSerializerContext<Q extends AnyType>(
         throw new TypeError('serializerContext: it was made without a request type; pass { request: PlaceOrder, … }');
       const notInJson = notNestableIn(reader);
       if (notInJson !== undefined)
-        throw new TypeError(
-          `serializerContext: read() takes all values from the JSON, and ${notInJson} ` +
-            'bind(Dto, { body, headers, claims, … }) binds such a dto without a request.',
-        );
+        throw new TypeError(`serializerContext: read() takes all values from the JSON, and ${notInJson}`);
       if (typeof (json as unknown) !== 'string')
         throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${describe(json)}.`);
       const failures = new Failures(rules.limits, rules.quoteValues);

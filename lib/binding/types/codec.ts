@@ -1,21 +1,27 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Awaitable } from '../../basics/awaitable';
-import type { ProblemLocation, Source } from '../../problems/problem';
+import type { ProblemLocation } from '../../problems/problem';
 import type { Location } from '../reading/location';
 
 /** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * What one endpoint knows of a type: plain data of one of eight kinds. Four functions read and write its values, each
+ * What one endpoint knows of a type: plain data of one of seven kinds. Four functions read and write its values, each
  * with a case for every kind: `readJson`, `readNames`, `written` and `schemaOf`.
- * @typeParam T the type of the values.
  */
-export type Codec<T = unknown> = AnyCodec & { readonly holds?: () => T };
+export type Codec = ScalarCodec | ListCodec | RecordCodec | ObjectCodec | UnionCodec | FileCodec | SchemaCodec;
 
-/** A codec of any values. */
-export type AnyCodec =
-  ScalarCodec | ListCodec | RecordCodec | ObjectCodec | UnionCodec | NullableCodec | FileCodec | SchemaCodec;
+/** A type whose values have parts under names. */
+export type CodecOfParts = ObjectCodec | UnionCodec | RecordCodec;
+
+/** What each type has. */
+interface Named {
+  /** As it appears in messages: "int". */
+  readonly name: string;
+  /** If JSON null is a value, the same type without it. */
+  readonly notNull?: Codec | undefined;
+}
 
 /** A condition on the values of a type. */
 export interface Rule {
@@ -25,7 +31,7 @@ export interface Rule {
 }
 
 /** What holds for the values of a type, besides what the type itself says. */
-interface Ruled {
+interface Ruled extends Named {
   readonly rules?: readonly Rule[];
   /** Rules of the application. */
   readonly checks?: readonly ((value: never) => unknown)[];
@@ -36,8 +42,6 @@ interface Ruled {
 /** One value, which is one text. */
 export interface ScalarCodec extends Ruled {
   readonly kind: 'scalar';
-  /** As it appears in messages: "int". */
-  readonly name: string;
   /** The type in the message about a refused value: "The value … is not <described>." Default: its name. */
   readonly described?: string | undefined;
   /** Reads a text; undefined if it is none of this type. Default: text holds JSON. */
@@ -68,56 +72,49 @@ export interface ScalarCodec extends Ruled {
 /** A collection, which is sent as `n`, `n[]` or `n[3]`. */
 export interface ListCodec extends Ruled {
   readonly kind: 'list';
-  readonly name: string;
   readonly item: Codec;
 }
 
 /** An object with names of the client's. */
-export interface RecordCodec {
+export interface RecordCodec extends Named {
   readonly kind: 'record';
-  readonly name: string;
   readonly item: Codec;
 }
 
-/** Checks the properties of a dto together. */
+/**
+ * Reports what is wrong with a dto of type `T`, in its `static check(dto, fail)`.
+ * @param name a property, or a path like `items[0].sku`; it is reported under the client's name for it.
+ * @param reason a sentence for the client.
+ */
+export type Fail<T> = (name: (keyof T & string) | `${keyof T & string}${'.' | '['}${string}`, reason: string) => void;
+
+/** Checks the properties of a dto together: its `static check`. */
 export type ClassCheck = (dto: object, fail: (name: string, reason: string) => void) => Awaitable<unknown>;
 
 /** An instance of a dto class. */
-export interface ObjectCodec {
+export interface ObjectCodec extends Named {
   readonly kind: 'object';
-  readonly name: string;
   readonly Dto: object;
   readonly create: () => object;
   /** Removes the properties without a value that the class makes. */
   readonly complete: ((dto: object) => void) | undefined;
   /** The `static check` of the class. */
   readonly check: ClassCheck | undefined;
-  /** All properties, once their codecs are known: one can be of this very class. */
-  readonly members: readonly CodecMember[];
-  /** The members that are read here. Claims, permissions and headers are read at the root only. */
-  readonly fields: readonly CodecMember[];
+  /** Its properties, once their codecs are known: one can be of this very class. */
+  readonly members: readonly Member[];
 }
 
 /** An object of one of several classes. */
-export interface UnionCodec {
+export interface UnionCodec extends Named {
   readonly kind: 'union';
-  readonly name: string;
   /** The property that says which class it is. */
-  readonly tag: CodecMember;
+  readonly tag: Member;
   /** The classes by the value of the tag, which each has as a member. */
   readonly branches: ReadonlyMap<unknown, ObjectCodec>;
 }
 
-/** A value, or null in JSON. */
-export interface NullableCodec {
-  readonly kind: 'nullable';
-  readonly name: string;
-  readonly inner: Codec;
-}
-
 export interface FileCodec extends Ruled {
   readonly kind: 'file';
-  readonly name: string;
 }
 
 /** Which JSON a Standard Schema takes, as far as that decides what a text stands for. */
@@ -131,49 +128,38 @@ export interface Shape {
 }
 
 /** A Standard Schema. */
-export interface SchemaCodec {
+export interface SchemaCodec extends Named {
   readonly kind: 'schema';
-  readonly name: string;
   readonly standard: StandardSchemaV1;
   readonly json: Shape;
 }
 
 /** A property of an object. */
-export interface CodecMember {
+export interface Member {
   readonly property: string;
   readonly jsonName: string;
   /** Name in a form, a route and a query. */
   readonly bindName: string;
+  /** Name of the claim, header, cookie or permission. */
+  readonly ownName: string;
   readonly codec: Codec;
   readonly required: boolean;
   /** True if JSON null is refused although the value may be missing. */
-  readonly refusesNull?: boolean;
+  readonly refusesNull: boolean;
   /** True if the JSON itself must contain the value. */
   readonly jsonRequired: boolean;
   /** Sources that must not bind to the property. */
-  readonly dontBind: readonly Source[];
-  /** Its declaration: what the API description says, and the value that counts where none was sent. */
-  readonly spec: {
-    readonly kind: string;
-    readonly description?: string;
-    readonly default?: unknown;
-    readonly initial?: unknown;
-  };
+  readonly dontBind: readonly ProblemLocation[];
+  /** The function that declares it. */
+  readonly kind: string;
+  readonly fallback: boolean | undefined;
+  readonly signed: boolean;
+  readonly description: string | undefined;
+  readonly default?: unknown;
 }
-
-/** Returns the type of the values that are not null. */
-export const notNull = (codec: Codec): Exclude<AnyCodec, NullableCodec> =>
-  codec.kind === 'nullable' ? notNull(codec.inner) : codec;
-
-export const isCollection = (codec: Codec): boolean => notNull(codec).kind === 'list';
 
 /** True if JSON null is a value. */
-export const takesNull = ({ kind }: Codec): boolean => kind === 'nullable' || kind === 'schema';
-
-/** Returns true if the source of the object must not bind to one of its properties. */
-export function isBlocked({ dontBind }: CodecMember, { source }: Pick<Location, 'source'>): boolean {
-  return (dontBind as readonly ProblemLocation[]).includes(source);
-}
+export const takesNull = ({ kind, notNull }: Codec): boolean => notNull !== undefined || kind === 'schema';
 
 /** Returns the types that a type is composed of. */
 function partsOf(codec: Codec): readonly Codec[] {
@@ -186,7 +172,6 @@ function partsOf(codec: Codec): readonly Codec[] {
     case 'union':
       return [...codec.branches.values()];
     case 'scalar':
-    case 'nullable':
       return codec.inner ? [codec.inner] : [];
     case 'file':
     case 'schema':
@@ -207,32 +192,27 @@ export const needsExactNumbers = (codec: Codec): boolean =>
   [...withParts(codec)].some(part => part.kind === 'scalar' && part.needsExactNumbers === true);
 
 /** Returns true for a type whose values are made of names: its own properties, or whichever names it takes. */
-export function isReadByName(codec: Codec): boolean {
-  const { kind } = notNull(codec);
-  return kind === 'object' || kind === 'union' || kind === 'record' || kind === 'schema';
-}
+export const isReadByName = ({ kind }: Codec): boolean =>
+  kind === 'object' || kind === 'union' || kind === 'record' || kind === 'schema';
 
 /** Returns the classes whose properties a type may have. */
 export function objectsOf(codec: Codec): readonly ObjectCodec[] {
-  const type = notNull(codec);
-  if (type.kind === 'union') return [...type.branches.values()];
-  return type.kind === 'object' ? [type] : [];
+  if (codec.kind === 'union') return [...codec.branches.values()];
+  return codec.kind === 'object' ? [codec] : [];
 }
 
-/** Returns the properties that are read by name. */
-export const fieldsOf = (codec: Codec): readonly CodecMember[] => objectsOf(codec).flatMap(({ fields }) => fields);
+/** Returns the properties that a type may have. */
+export const membersOf = (codec: Codec): readonly Member[] => objectsOf(codec).flatMap(({ members }) => members);
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */
-export function takesFiles(codec: Codec): boolean {
-  const type = notNull(codec);
-  return type.kind === 'file' || (type.kind === 'list' && takesFiles(type.item));
-}
+export const takesFiles = (codec: Codec): boolean =>
+  codec.kind === 'file' || (codec.kind === 'list' && takesFiles(codec.item));
 
 /** Returns true for a file, and for a type that contains one. */
 export const hasFile = (codec: Codec): boolean => [...withParts(codec)].some(({ kind }) => kind === 'file');
 
 /** Finds a property at any depth, and names its class. */
-export function memberIn(codec: Codec, is: (member: CodecMember) => boolean) {
+export function memberIn(codec: Codec, is: (member: Member) => boolean) {
   for (const part of withParts(codec)) {
     const member = part.kind === 'object' ? part.members.find(is) : undefined;
     if (member) return { member, name: `${part.name}.${member.property}` };
@@ -242,7 +222,6 @@ export function memberIn(codec: Codec, is: (member: CodecMember) => boolean) {
 
 /** Returns true if no JSON is read: a value parser reads text only. */
 export function isTextOnly(codec: Codec): boolean {
-  const type = notNull(codec);
-  if (type.kind === 'list') return isTextOnly(type.item);
-  return type.kind === 'scalar' && !type.json && !type.read && !type.inner;
+  if (codec.kind === 'list') return isTextOnly(codec.item);
+  return codec.kind === 'scalar' && !codec.json && !codec.read && !codec.inner;
 }

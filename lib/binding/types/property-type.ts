@@ -7,7 +7,7 @@ export type ParseResult<T> = { readonly success: true; readonly value: T } | { r
 /** Lets a type look up other codecs while its own is made. */
 export interface Codecs {
   /** Returns the codec of a nested type. */
-  of<X extends AnyType>(type: X): Codec<Infer<X>>;
+  of(type: AnyType): Codec;
   /** Returns the JSON name of a property. */
   jsonName(property: string): string;
   /** Postpones work that needs the codecs of types that may refer back to this one. */
@@ -16,12 +16,14 @@ export interface Codecs {
 
 /** A type of bindonce, for example `int` or `list(string)`. */
 export interface ValueType<T> {
+  /** Carries the type of the values; it has no value at run time. */
+  readonly holds?: () => T;
   /** True if the value may be missing. */
   readonly isOptional?: boolean;
   /** True if JSON null is not a missing value. */
   readonly refusesNull?: boolean;
   /** Makes the codec that reads and writes its values at one endpoint. */
-  codec(codecs: Codecs): Codec<T>;
+  codec(codecs: Codecs): Codec;
 }
 
 /** A class that parses its instances from text. */
@@ -48,7 +50,7 @@ export type AnyType = PropertyType;
 /** The TypeScript type of the values of a type. */
 export type Infer<X> = X extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<X>
-  : X extends { codec(codecs: Codecs): Codec<infer T> }
+  : X extends ValueType<infer T>
     ? T
     : X extends Parsable<infer T>
       ? T

@@ -2,10 +2,8 @@ import { isPromise } from '../../basics/awaitable';
 import type { Failures } from '../reading/failures';
 import { isJsonObject, type JsonObject } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
-import { checkLater } from './class-check';
-import { isBlocked, notNull, takesFiles, takesNull } from './codec';
-import type { AnyCodec, Codec, CodecMember, ListCodec, ObjectCodec } from './codec';
-import type { RecordCodec, ScalarCodec, UnionCodec } from './codec';
+import { membersOf, takesFiles } from './codec';
+import type { ClassCheck, Codec, CodecOfParts, ListCodec, Member, ObjectCodec, ScalarCodec } from './codec';
 import { keepsRules } from './rules';
 import { blankOfSchema, nothingOfSchema, schemaFromJson } from './schema';
 
@@ -20,7 +18,8 @@ export interface Expected {
  * Reads a JSON value. Readers return the value, or INVALID when they have reported a failure; a promise of that for a
  * value of an asynchronous schema.
  */
-export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown {
+export function readJson(codec: Codec, value: unknown, at: Location): unknown {
+  if (value === null && codec.notNull) return null;
   switch (codec.kind) {
     case 'scalar': {
       const read = codec.json?.(value);
@@ -29,11 +28,9 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
       if (codec.inner) return readJson(codec.inner, value, at);
       return at.failValue(value, codec.name, undefined, codec.described);
     }
-    case 'nullable':
-      return value === null ? null : readJson(codec.inner, value, at);
     case 'list':
       if (!Array.isArray(value)) return at.failValue(value, codec.name, undefined, 'a JSON array');
-      return listOf(codec, value as unknown[], at, readItem);
+      return listOf(codec, value as unknown[], at, (one, index) => readJson(codec.item, one, at.below(index)));
     case 'object':
     case 'union':
     case 'record':
@@ -45,22 +42,19 @@ export function readJson(codec: AnyCodec, value: unknown, at: Location): unknown
   }
 }
 
-const readItem = (codec: Codec, value: unknown, at: Location, index: number): unknown =>
-  readJson(codec, value, at.below(index));
-
 export const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');
 
 /** Reads all items, even after a failure, so that every failure is reported. */
 export function listOf<V>(
   codec: ListCodec,
-  values: readonly V[],
+  sent: readonly V[],
   at: Location,
-  read: (codec: Codec, value: V, at: Location, index: number) => unknown,
-): unknown {
-  if (at.isTooLarge(values.length)) return INVALID;
+  read: (one: V, index: number) => unknown,
+) {
+  if (at.isTooLarge(sent.length)) return INVALID;
   const items: unknown[] = [];
-  for (const value of values) {
-    const item = read(codec.item, value, at, items.length);
+  for (const one of sent) {
+    const item = read(one, items.length);
     if (isPromise(item)) setLater(items, items.length, item, at.failures);
     items.push(item === INVALID ? undefined : item);
   }
@@ -68,23 +62,18 @@ export function listOf<V>(
 }
 
 /** How the parts of an object are found: in JSON, or among names. */
-export interface PartsReader<S> {
+export interface PartsReader {
   /** Returns undefined if nothing was sent for the field. */
-  field(field: CodecMember, sent: S, at: Location): unknown;
+  field(field: Member, sent: object, at: Location): unknown;
   /** Returns what was sent for a record, by its names. */
-  entries(sent: S): readonly (readonly [name: string, sent: unknown])[];
+  entries(sent: object): readonly (readonly [name: string, sent: unknown])[];
   item(codec: Codec, sent: unknown, at: Location): unknown;
 }
 
-const inJson: PartsReader<JsonObject> = { field: readField, entries: Object.entries, item: readJson };
+const inJson: PartsReader = { field: readField, entries: Object.entries, item: readJson };
 
 /** Reads an object, of which each part that was sent is read. */
-export function readParts<S extends object>(
-  codec: ObjectCodec | UnionCodec | RecordCodec,
-  sent: S,
-  at: Location,
-  parts: PartsReader<S>,
-): unknown {
+export function readParts(codec: CodecOfParts, sent: object, at: Location, parts: PartsReader): unknown {
   if (codec.kind === 'union') {
     const branch = codec.branches.get(parts.field(codec.tag, sent, at) ?? failNoTag(codec.tag, at));
     return branch ? readParts(branch, sent, at, parts) : INVALID;
@@ -101,24 +90,24 @@ export function readParts<S extends object>(
   }
   if (at.isTooLarge()) return INVALID;
   const object = codec.create();
-  for (const field of codec.fields) {
-    const value = field.dontBind.length > 0 && isBlocked(field, at) ? undefined : parts.field(field, sent, at);
+  for (const field of codec.members) {
+    const value = field.dontBind.includes(at.source) ? undefined : parts.field(field, sent, at);
     setOn(object, field.property, value === undefined ? readAbsent(field, at) : value, at.failures);
   }
   codec.complete?.(object);
   if (codec.check) checkLater(codec.check, codec, object, at);
-  if (at.isJson && at.failures.refusesUnknown) refuseOtherNames(codec.fields, sent as JsonObject, at);
+  if (at.isJson && at.failures.refusesUnknown) refuseOtherNames(codec.members, sent as JsonObject, at);
   return object;
 }
 
 /** Reports a missing tag: its type names the values that it may have. */
-function failNoTag({ codec, jsonName, bindName }: CodecMember, at: Location): typeof INVALID {
-  const { described = '' } = codec as ScalarCodec;
-  return at.below(at.isJson ? jsonName : bindName).failMissing(`A value is required, ${described}.`);
+function failNoTag(tag: Member, at: Location): typeof INVALID {
+  const { described = '' } = tag.codec as ScalarCodec;
+  return at.property(tag).failMissing(`A value is required, ${described}.`);
 }
 
 /** Reads the value that a JSON object has for a field; undefined if it has none. */
-export function readField(field: CodecMember, json: JsonObject, at: Location): unknown {
+export function readField(field: Member, json: JsonObject, at: Location): unknown {
   const { codec, jsonName, jsonRequired } = field;
   // An inherited one, such as `constructor`, is none of the client's.
   const sent = Object.hasOwn(json, jsonName) ? json[jsonName] : undefined;
@@ -130,22 +119,21 @@ export function readField(field: CodecMember, json: JsonObject, at: Location): u
 }
 
 /** Refuses the names of a JSON object that no field takes. */
-export function refuseOtherNames(fields: readonly CodecMember[], json: JsonObject, at: Location): void {
-  const taken = new Set(fields.filter(field => !isBlocked(field, at)).map(({ jsonName }) => jsonName));
+export function refuseOtherNames(fields: readonly Member[], json: JsonObject, at: Location): void {
+  const taken = new Set(fields.filter(({ dontBind }) => !dontBind.includes(at.source)).map(({ jsonName }) => jsonName));
   // A name in a claim or a cookie is its content.
   for (const key of Object.keys(json)) if (!taken.has(key)) failUnknown(at.isSecret ? at : at.below(key));
 }
 
 export const failUnknown = (at: Location): unknown => at.fail('unknown', 'No property takes this name.');
 
-function readAbsent(field: CodecMember, at: Location): unknown {
-  const { codec, required, jsonName, bindName } = field;
+function readAbsent(field: Member, at: Location): unknown {
+  const { codec, required, dontBind } = field;
   if (!required) return undefined;
-  const here = at.below(at.isJson ? jsonName : bindName);
-  const type = notNull(codec);
+  const here = at.property(field);
   // Names have no other way to send an empty collection, and JSON in a form field none to send files.
-  const mayBeEmpty = type.kind === 'list' && (at.isJson ? takesFiles(type) : !isBlocked(field, at));
-  return mayBeEmpty ? keepsRules(type, [], here) : readNothing(field, here);
+  const mayBeEmpty = codec.kind === 'list' && (at.isJson ? takesFiles(codec) : !dontBind.includes(at.source));
+  return mayBeEmpty ? keepsRules(codec, [], here) : readNothing(field, here);
 }
 
 /** Sets a value if there is one, now or when it is known. */
@@ -167,8 +155,8 @@ function setLater(target: object, key: string | number, value: Promise<unknown>,
 export function readOptionalJson(expected: Expected, value: unknown, at: Location): unknown {
   const { codec, required, refusesNull = false } = expected;
   if (value !== null || required || refusesNull) return readJson(codec, value, at);
-  if (codec.kind === 'schema') return blankOfSchema(codec, null);
-  return takesNull(codec) ? null : undefined;
+  if (codec.notNull) return null;
+  return codec.kind === 'schema' ? blankOfSchema(codec, null) : undefined;
 }
 
 /**
@@ -177,7 +165,34 @@ export function readOptionalJson(expected: Expected, value: unknown, at: Locatio
  */
 export function readNothing({ codec, required }: Expected, at: Location, detail?: string): unknown {
   if (!required) return undefined;
-  const type = notNull(codec);
-  if (type.kind === 'schema') return nothingOfSchema(type, at, detail);
-  return type.kind === 'scalar' && type.whenMissing !== undefined ? type.whenMissing : at.failMissing(detail);
+  if (codec.kind === 'schema') return nothingOfSchema(codec, at, detail);
+  return codec.kind === 'scalar' && codec.whenMissing !== undefined ? codec.whenMissing : at.failMissing(detail);
+}
+
+/** Has a nested dto checked when all values are known, if it is valid then, and so are those in it. */
+function checkLater(check: ClassCheck, codec: ObjectCodec, dto: object, at: Location): void {
+  at.failures.whenKnown(() =>
+    at.isInvalid
+      ? undefined
+      : check(dto, (name, reason) => {
+          failBelow(at, partsOfPath(name), codec, reason);
+        }),
+  );
+}
+
+export const partsOfPath = (path: string): string[] => path.split(/[.[\]]+/).filter(part => part !== '');
+
+/**
+ * Reports a failure of the application below a value, under the client's names: `items[0].unitPrice` may be
+ * `unit_price` in its JSON.
+ */
+export function failBelow(at: Location, path: readonly string[], codec: Codec | undefined, reason: string): void {
+  let [here, type] = [at, codec];
+  for (const part of path) {
+    const member = type && membersOf(type).find(({ property }) => property === part);
+    const isIndex = type?.kind !== 'record' && /^\d+$/.test(part);
+    here = member ? here.property(member) : here.below(isIndex ? Number(part) : part);
+    type = type?.kind === 'list' || type?.kind === 'record' ? type.item : member?.codec;
+  }
+  here.fail('application', reason);
 }

@@ -1,8 +1,8 @@
 import { jsonInText, jsonLike } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import { JsonPart, NameTree, UNREADABLE, type Sent } from '../reading/name-tree';
-import { fieldsOf, isBlocked, isReadByName, notNull } from './codec';
-import type { Codec, FileCodec, ListCodec, ObjectCodec, RecordCodec, ScalarCodec, UnionCodec } from './codec';
+import { isReadByName, membersOf, type Codec, type CodecOfParts, type FileCodec } from './codec';
+import type { ListCodec, ScalarCodec } from './codec';
 import { failNoFile, listOf, readJson, readOptionalJson, readParts } from './read-json';
 import type { Expected, PartsReader } from './read-json';
 import { keepsRules } from './rules';
@@ -23,21 +23,18 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
   if (only instanceof JsonPart && values.length === 1 && !isSentBelow(codec, tree, at))
     return jsonInText(only.text, at, (value, inside) => readOptionalJson(expected, asItems(codec, value), inside));
   const isNothing = values.length === 0 || (!required && only === '' && values.length === 1);
+  // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
+  const mayBeNull = codec.notNull && isReadByName(codec) && codec.kind !== 'schema';
+  if (mayBeNull && tree.onlyText?.trim() === 'null' && !isSentBelow(codec, tree, at)) return null;
   switch (codec.kind) {
     case 'scalar':
       return isNothing && (values.length === 0 || !codec.takesAnyText) ? undefined : readTexts(codec, values, at);
     case 'file':
       return isNothing ? undefined : fileOf(values, at, codec);
-    case 'nullable': {
-      // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
-      const type = notNull(codec);
-      const isNull = tree.onlyText?.trim() === 'null' && isReadByName(type) && type.kind !== 'schema';
-      return isNull && !isSentBelow(type, tree, at) ? null : readNames({ codec: codec.inner, required }, tree, at);
-    }
     case 'list':
       return readItems(codec, tree, at, required);
     case 'schema':
-      tree.takeAll();
+      tree.take(true);
       return schemaFromNames(codec, tree, at, required);
     case 'object':
     case 'union':
@@ -46,7 +43,7 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
       if ((required && isNothing) || isSentBelow(codec, tree, at)) {
         const read = readParts(codec, tree, at, inNames);
         // Which names there are is not known without the tag.
-        if (read === INVALID) tree.takeAll();
+        if (read === INVALID) tree.take(true);
         return read;
       }
       return isNothing ? undefined : readTexts(codec, values, at);
@@ -55,17 +52,16 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
 
 /** One JSON value may be a collection of one, as one text may. */
 function asItems(codec: Codec, value: unknown): unknown {
-  const type = notNull(codec);
-  if (type.kind === 'schema') return inArray(type.json, value);
-  return type.kind === 'list' && value !== null && !Array.isArray(value) ? [value] : value;
+  if (codec.kind === 'schema') return inArray(codec.json, value);
+  return codec.kind === 'list' && value !== null && !Array.isArray(value) ? [value] : value;
 }
 
-const inNames: PartsReader<NameTree> = {
-  field(field, tree, at) {
+const inNames: PartsReader = {
+  field(field, tree: NameTree, at) {
     const below = tree.at(field.bindName);
     return below && readNames(field, below, at.below(field.bindName));
   },
-  entries: tree => tree.below(true).map(one => [one.key, one] as const),
+  entries: (tree: NameTree) => tree.below(true).map(one => [one.key, one] as const),
   item: (codec, tree, at) => readItem(codec, tree as NameTree, at),
 };
 
@@ -85,20 +81,19 @@ function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boo
   if (text !== undefined && !tree.below().some(one => one.isItem && isSent(item, one, at))) {
     const json = jsonLike(text);
     if (json !== undefined) return readJson(codec, Array.isArray(json) ? json : [json], at.asJson());
-    if (item.kind === 'object' || item.kind === 'union' || item.kind === 'record')
-      return at.failValue(text, 'JSON text');
+    if (isReadByName(item) && item.kind !== 'schema' && !item.notNull) return at.failValue(text, 'JSON text');
     items = NameTree.itemsIn(text, at);
   }
   // Without an index in the name that was sent, the failure of a single item is reported under that.
   const isOne = items.length === 1 && items[0]?.[1].key === '';
-  return listOf(codec, items, at, (_item, [index, one]) => readItem(item, one, isOne ? at : at.below(index)));
+  return listOf(codec, items, at, ([index, one]) => readItem(item, one, isOne ? at : at.below(index)));
 }
 
 /** Returns true if names below a list do not say which item they belong to. Undeclared ones do not count. */
 function hasNameless(item: Codec, tree: NameTree): boolean {
   const others = tree.below().filter(one => !one.isItem);
   if (others.length === 0 || !isReadByName(item)) return false;
-  const fields = fieldsOf(item);
+  const fields = membersOf(item);
   return fields.length === 0 || [tree, ...others].some(one => fields.some(({ bindName }) => one.at(bindName)));
 }
 
@@ -109,24 +104,15 @@ export const isSent = (codec: Codec, tree: NameTree, at: Location): boolean =>
 /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
 function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   if (tree.isLeaf) return false;
-  const type = notNull(codec);
-  switch (type.kind) {
-    case 'list':
-      return tree.below().some(one => one.isItem) || hasNameless(type.item, tree);
-    case 'object':
-    case 'union':
-      return fieldsOf(type).some(field => {
-        const below = isBlocked(field, at) ? undefined : tree.at(field.bindName);
-        return below !== undefined && isSent(field.codec, below, at);
-      });
-    case 'record':
-      return true;
-    case 'schema':
-      return isSchemaSent(type, tree);
-    case 'scalar':
-    case 'file':
-      return false;
-  }
+  if (codec.kind === 'list') return tree.below().some(one => one.isItem) || hasNameless(codec.item, tree);
+  if (codec.kind === 'schema') return isSchemaSent(codec, tree);
+  return (
+    codec.kind === 'record' ||
+    membersOf(codec).some(({ codec: own, bindName, dontBind }) => {
+      const below = dontBind.includes(at.source) ? undefined : tree.at(bindName);
+      return below !== undefined && isSent(own, below, at);
+    })
+  );
 }
 
 const isFile = (sent: Sent): boolean => typeof sent === 'object' && !(sent instanceof JsonPart);
@@ -140,11 +126,7 @@ function fileOf(sent: readonly Sent[], at: Location, codec: FileCodec): unknown 
 }
 
 /** Reads one text, or several that are joined. The text of an object is its JSON. */
-function readTexts(
-  codec: ScalarCodec | ObjectCodec | UnionCodec | RecordCodec,
-  sent: readonly Sent[],
-  at: Location,
-): unknown {
+function readTexts(codec: ScalarCodec | CodecOfParts, sent: readonly Sent[], at: Location): unknown {
   if (sent.some(isFile)) return at.fail('file-unexpected', 'Send text here, not a file.');
   const isScalar = codec.kind === 'scalar';
   if (sent.length > 1 && !(isScalar && codec.isJoined))

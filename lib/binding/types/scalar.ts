@@ -21,12 +21,14 @@ export function scalar<T, R extends object = object>(
   name: string,
   spelling: Spelling<T>,
   kinds = {} as Kinds<R>,
-  ruled?: (rules: R) => Partial<ScalarCodec>,
+  ruled?: (rules: R) => Partial<Spelling<T>>,
 ): RuledType<T, R> {
-  const json = (value: unknown): T | undefined => (typeof value === 'string' ? spelling.text(value) : undefined);
   const write = (value: unknown): unknown => asScalar(spelling.write ? spelling.write(value) : value, name);
-  const own = { json, ...spelling, kind: 'scalar', name, write } as const;
-  return ruledType(name, kinds, (_codecs, rules) => ({ ...own, ...ruled?.(rules) }));
+  return ruledType(name, kinds, (_codecs, rules) => {
+    const { text, ...own } = { ...spelling, ...ruled?.(rules) };
+    const json = (value: unknown): unknown => (typeof value === 'string' ? text(value) : undefined);
+    return { kind: 'scalar', name, json, ...own, text, write } as const;
+  });
 }
 
 /** Rules of `string`. */
@@ -84,12 +86,10 @@ export const string: RuledType<string, StringRules> = scalar(
     takesAnyText: true,
     isJoined: true,
     text: text => text,
-    json: value => (typeof value === 'string' ? value : undefined),
     schema: { type: 'string' },
   },
   stringRules,
-  ({ trim }) =>
-    trim ? { text: text => text.trim(), json: value => (typeof value === 'string' ? value.trim() : undefined) } : {},
+  ({ trim }) => (trim ? { text: text => text.trim() } : {}),
 );
 
 /** Rules of `bool`. */

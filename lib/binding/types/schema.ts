@@ -182,7 +182,9 @@ function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
     return jsonInText(only.text, at, (value, below) => plainJson(inArray(shape, value), below));
   if (typeof only === 'string') return fromText(only, shape, at);
   if (only && !takes.has('array')) return only;
-  if (isLeaf ? values.length > 0 : tree.isArray && (takes.has('array') || !takes.has('object'))) {
+  if (
+    isLeaf ? values.length > 0 : tree.below().every(one => one.isItem) && (takes.has('array') || !takes.has('object'))
+  ) {
     const items = tree.items(at);
     return items === INVALID ? INVALID : fromItems(items, shape, at);
   }

@@ -21,7 +21,7 @@ export function nullable<X extends AnyType>(type: X): ValueType<Infer<X> | null>
     isOptional: isOptional(type),
     codec(codecs) {
       const inner = codecs.of(type);
-      return { kind: 'nullable', name: inner.name, inner };
+      return { ...inner, notNull: inner.notNull ?? inner };
     },
   };
 }
@@ -94,8 +94,8 @@ function present(type: AnyType, codecs: Codecs, whole: string, item: string): Co
 
 /**
  * A type that is declared further down, or refers to itself: `list(lazy(() => Node))`.
- * @param resolve called once for each middleware or serializer context, when that is made; for `bind()`, `routeValue()`
- * and the like, when they first read the type.
+ * @param resolve called once for each middleware or serializer context, when that is made; for `routeValue()` and the
+ * like, when they first read the type.
  * @throws TypeError if `resolve` is not a function, or is a class.
  */
 export function lazy<X extends AnyType>(resolve: () => X): ValueType<Infer<X>> {

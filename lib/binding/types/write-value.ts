@@ -2,21 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { isThenable } from '../../basics/awaitable';
 import { ExactNumber, isExactNumber } from '../../body/content/exact-json';
 import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
-import type { AnyCodec } from './codec';
+import type { Codec } from './codec';
 
 /**
  * Converts a value to what JSON holds for it; null and undefined stay as they are. It gets any value that a handler may
  * pass.
  * @throws TypeError for a value of another shape than declared: it must not be exposed to the client.
  */
-export function written(codec: AnyCodec, value: unknown): unknown {
+export function written(codec: Codec, value: unknown): unknown {
   if (value === undefined || value === null) return value;
   switch (codec.kind) {
     case 'scalar':
       if (codec.write) return codec.write(value);
       return codec.inner ? written(codec.inner, value) : asScalar(value, codec.name);
-    case 'nullable':
-      return written(codec.inner, value);
     case 'list':
       if (Array.isArray(value)) return value.map(one => written(codec.item, one));
       throw refused(`a ${codec.name}`, value, 'a value that is not an array');

@@ -144,6 +144,7 @@ const REALMS = [
  */
 function textOfCallers(req: IncomingMessage, callersOn: ResolvedOptions['callersOn']): string | undefined {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
+  if (!callersOn && auth === undefined && user === undefined) return undefined;
   const callers = callersOn
     ? { 'the caller of `claims`': callersOn(req as Request) }
     : // Of a token without a payload, the token itself: it is someone's, although it does not say whose.

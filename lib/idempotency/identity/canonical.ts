@@ -64,11 +64,11 @@ export function canonicalJson(text: string): string {
  * one that is nested too deeply: each level takes some of the stack.
  */
 export const canonicalValue = (value: unknown, isForm = false): string =>
-  new CanonicalWriter(Infinity, 1_000).write(value, isForm ? inNameOrder : sorted);
+  new CanonicalWriter(Infinity, 1_000).write(value, isForm ? inFormOrder : inOwnOrder);
 
-type Entries = readonly (readonly [name: string, value: unknown])[];
-
-const sorted = (entries: Entries): Entries => [...entries].sort(([a], [b]) => inOrder(a, b));
+const inOwnOrder = (names: string[]): readonly string[] => names.sort();
+const inFormOrder = (names: string[]): readonly string[] =>
+  inNameOrder(names.map(name => [name] as const)).map(([name]) => name);
 
 /** Writes a value, and counts what it meets. */
 class CanonicalWriter {
@@ -81,33 +81,34 @@ class CanonicalWriter {
   ) {}
 
   /** @param order the order of the members; below, it is that of their names. */
-  write(value: unknown, order = sorted, level = 0): string {
+  write(value: unknown, order = inOwnOrder, level = 0): string {
     // With its length, since a text may contain anything.
     if (typeof value === 'string') return `${value.length}"${value}`;
     if (Number.isFinite(value) || isExactNumber(value)) return canonicalNumber(String(value));
     if (value === undefined || value === null || typeof value === 'boolean' || typeof value === 'number')
       return String(value);
-    // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967295]=x`.
-    const entries = Object.entries(checked(value));
-    this.values += entries.length;
+    const object = checked(value);
+    // Names, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967295]=x`.
+    const names = Object.keys(object);
+    this.values += names.length;
     if (this.values > this.mostValues) throw new RangeError('Too many values');
     if (level === this.mostLevels)
       throw new Problem(
         'body-too-large',
         `The request body has objects or lists nested more than ${level} levels deep. Nest it less deeply.`,
       );
-    const isList = Array.isArray(value);
-    if (!isList) this.members += entries.length;
-    const written = (isList ? entries : order(entries)).map(
-      ([name, one]) => `${name.length}"${name}:${this.write(one, sorted, level + 1)}`,
-    );
-    return isList ? `[${written.join()}]` : `{${written.join()}}`;
+    const isList = Array.isArray(object);
+    if (!isList) this.members += names.length;
+    let written = '';
+    for (const name of isList ? names : order(names))
+      written += `${written && ','}${name.length}"${name}:${this.write(object[name], inOwnOrder, level + 1)}`;
+    return isList ? `[${written}]` : `{${written}}`;
   }
 }
 
 /** @throws Error for any other value than an array, or an object without a class. */
-function checked(value: unknown): object {
-  if (Array.isArray(value) || isPlain(value)) return value as object;
+function checked(value: unknown): Readonly<Record<string, unknown>> {
+  if (Array.isArray(value) || isPlain(value)) return value as Readonly<Record<string, unknown>>;
   throw new Error(
     `idempotency: req.body holds ${typeof value === 'object' ? describe(value) : `a ${typeof value}`}, which is no ` +
       'JSON and cannot be compared. Mount idempotency() before the parser, or set req.rawBody to the bytes.',

@@ -89,11 +89,7 @@ export class Recorder {
   finish(): void {
     const { res, leftSocket, held } = this;
     this.stop();
-    if (leftSocket) {
-      res.assignSocket(leftSocket);
-      res.once('finish', () => (this.leftSocket = undefined));
-      process.nextTick(this.tellWithoutClient.bind(this));
-    }
+    if (leftSocket) res.once('finish', () => (this.leftSocket = undefined)).assignSocket(leftSocket);
     // Loggers report what is sent, whatever the handler has set since.
     res.statusCode = this.status;
     // Also without a client: earlier middlewares (a session) do their work at the end.
@@ -103,6 +99,8 @@ export class Recorder {
       this.abort();
       throw error;
     }
+    // Node itself emits `finish` in the next tick if all was sent before; to hear it twice would end the process.
+    if (leftSocket) process.nextTick(this.tellWithoutClient.bind(this));
     if (res.writableEnded) this.passedOn();
     else res.once('prefinish', this.passedOn.bind(this));
   }

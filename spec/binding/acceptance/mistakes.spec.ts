@@ -197,7 +197,7 @@ it.each<[string, () => unknown]>([
 it.each<[string, AnyType]>([
   ['serializerContext: read() takes the text of the JSON, and was given an instance of Buffer.', Line],
   ['fromClaim binds only at the root of a request', list(dto({ sub: fromClaim(string) }))],
-  ['bind(Dto, { body, headers, claims, … }) binds such a dto without a request', dto({ text: plainText() })],
+  ['plainText binds only at the root of a request', dto({ text: plainText() })],
 ])('%s: what a context cannot read', async (message, request) => {
   const given = request === Line ? Buffer.from('1') : '{"sku":"a"}';
   await expect(serializerContext({ request }).read(given as string)).rejects.toThrow(message);

@@ -90,13 +90,13 @@ it('__proto__ is a name like any other, read and written', async () => {
   expect(text).toBe('{"stock":{"__proto__":1,"constructor":0}}');
 });
 
-it('the API description says that all names are taken, and outside of JSON how many', () => {
+it('the API description says that all names are taken', () => {
   const app = express();
   app.post('/', bindRequest(dto({ stock: record(int) })), () => undefined);
   app.get('/', bindRequest(dto({ query: fromQuery(record(string)) })), () => undefined);
   app.put('/', bindRequest(dto({ form: fromForm(record(int)) }), { allowFormData: true }), () => undefined);
   expect(JSON.stringify(documentOf(app))).toContain(
-    '{"type":"object","additionalProperties":{"type":"integer","format":"int32"},"maxProperties":10000}',
+    '{"type":"object","additionalProperties":{"type":"integer","format":"int32"}}',
   );
 });
 

@@ -75,6 +75,27 @@ describe.each(expressVersions)('%s', (_version, version) => {
     },
   );
 
+  it.each(around)(
+    'the client is gone between two writes under a Content-Length%s: the response is stored, and heard of once',
+    async (_where, before) => {
+      const [started, gone] = [signal(), signal()];
+      let finished = 0;
+      const act = async (_req: Request, res: Response): Promise<void> => {
+        res.on('finish', () => finished++).socket?.once('close', gone.happens);
+        res.set('Content-Length', '8').write('one ', () => started.happens());
+        await gone.happened;
+        res.write('two!');
+        res.end();
+      };
+      const { port, post, log, runs } = await guarded({}, act, { version, before });
+      const client = begin(port);
+      await started.happened;
+      client.destroy();
+      await log.first('executed');
+      expect([seen(await post()), runs(), finished]).toEqual(['one two! again', 1, 1]);
+    },
+  );
+
   it.each<[how: string, leave: (client: Socket) => unknown]>([
     ['closes its connection', client => client.destroy()],
     ['resets it', client => client.resetAndDestroy()],
