@@ -1,26 +1,8 @@
 import type { RequestHandler } from 'express';
-import {
-  Problem,
-  problemDetails,
-  type IdempotencyOptions,
-  type RecordedResponse,
-  type RequestIdempotency,
-} from '../../../lib';
+import { type IdempotencyOptions, type RecordedResponse, type RequestIdempotency } from '../../../lib';
 import { warned } from '../../../lib/warnings/warn-once';
-import { expressVersions } from '../../support/express-versions';
 import { guarded, seen } from '../../support/guarded';
 import { signal } from '../../support/signal';
-
-it.each(expressVersions)(
-  'on %s, a handler that answers with a Problem of its own has run: its duplicate gets the same answer',
-  async (_version, version) => {
-    const act = (_req: unknown, _res: unknown, next: (error: unknown) => void) =>
-      next(new Problem('validation-failed', 'no'));
-    const { app, post, runs } = await guarded({}, act, { version });
-    app.use(problemDetails());
-    expect([(await post()).status, (await post()).status, runs()]).toEqual([400, 400, 1]);
-  },
-);
 
 describe('shouldCache', () => {
   const later = (value: unknown): Promise<unknown> => new Promise(resolve => setTimeout(resolve, 20, value));

@@ -80,15 +80,6 @@ describe('a Keyv of version 5 or 6', () => {
     await Promise.all([shop.close(), cache.disconnect()]);
   });
 
-  it('that is cleared itself loses its responses, but what has run does not run again', async () => {
-    const store = new Keyv(onRedis(), { namespace: 'cleared' });
-    const shop = await Shop.open(store);
-    expect(await shop.outcome('cleared')).toBe('ran');
-    await store.clear();
-    expect(await shop.outcome('cleared')).toBe(409);
-    await shop.close();
-  });
-
   it.each([
     ['5', (url: string) => new Keyv(new KeyvRedis(url))],
     ['6', (url: string) => new Keyv6(new KeyvRedis(url), { namespace: 'counted' })],
