@@ -15,14 +15,12 @@ import {
   type IdempotencyOptions,
   type PropertyType,
 } from '../lib';
-import { send, type WireResponse } from './support/listen';
+import { send } from './support/listen';
 import { expressVersions } from './support/express-versions';
 import { serve } from './support/serve';
 import { keyed } from './support/replays';
 
-const handler: RequestHandler = (_req, res) => {
-  res.send('x');
-};
+const handler: RequestHandler = (_req, res) => void res.send('x');
 
 describe.each(expressVersions)('configure() on %s', (_version, express) => {
   it('makes middlewares with its defaults, over which an endpoint wins', async () => {
@@ -51,16 +49,11 @@ describe.each(expressVersions)('configure() on %s', (_version, express) => {
         .post('/other', other.idempotency(), handler)
         .post('/none', configure().idempotency(), handler),
     );
-    const statuses = await Promise.all(
-      [
-        ['/one', 'X-One'],
-        ['/one', 'X-Other'],
-        ['/other', 'X-Other'],
-        ['/none', 'Idempotency-Key'],
-        ['/none', 'X-One'],
-      ].map(async ([path = '', name = '']) => (await send(url + path, { headers: { [name]: 'k' } })).status),
-    );
-    expect(statuses).toEqual([200, 400, 200, 200, 400]);
+    const statusOf = async (path: string, name: string) =>
+      (await send(url + path, { headers: { [name]: 'k' } })).status;
+    expect([await statusOf('/one', 'X-One'), await statusOf('/one', 'X-Other')]).toEqual([200, 400]);
+    expect([await statusOf('/other', 'X-Other'), await statusOf('/none', 'X-One')]).toEqual([200, 400]);
+    expect(await statusOf('/none', 'Idempotency-Key')).toBe(200);
   });
 });
 
@@ -119,8 +112,7 @@ describe('options that are changed once they are given', () => {
     methods.push('PUT');
     options.headerName = 'X-Other';
     const { url } = await serve(express().all('/', made(), handler));
-    const ask = (method: string, headers: Record<string, string>): Promise<WireResponse> =>
-      send(url, { method, headers });
+    const ask = (method: string, headers: Record<string, string>) => send(url, { method, headers });
     expect((await ask('POST', { 'X-Key': 'changed', 'X-A': '1' })).status).toBe(200);
     expect((await ask('POST', { 'X-Key': 'changed', 'X-A': '2' })).headers).not.toHaveProperty('idempotent-replayed');
     expect((await ask('PUT', {})).status).toBe(200);
@@ -147,10 +139,7 @@ describe('options that are changed once they are given', () => {
     const made = make({ limits, valueParsers });
     limits.items = 3;
     valueParsers.pop();
-    const app = express().post('/', made(), (req, res) => {
-      res.json(req.dto);
-    });
-    const { url } = await serve(app);
+    const { url } = await serve(express().post('/', made(), (req, res) => void res.json(req.dto)));
     const headers = { 'Content-Type': 'application/json' };
     expect((await send(url, { headers, body: tags(2) })).status).toBe(200);
     expect((await send(url, { headers, body: tags(3) })).status).toBe(400);

@@ -2,16 +2,14 @@
  * What a whole request costs: CPU time of the server process, as a ratio to a bare handler in the same run. The server
  * has the first core, the load the others; each subject is measured between two measurements of the bare handler, in
  * rounds, and the table shows medians. `node requests.mjs [requests per measurement] [rounds] [part of a subject's name]`
- * With `MARKDOWN=<file>`, the tables are also written there, with the columns of docs/performance.md.
  * Before it measures, it checks that all subjects answer alike.
  */
-import { writeFileSync } from 'node:fs';
 import { RedisServer } from '../faults/dist/support/servers/redis-server.js';
 import { checkAnswers } from './requests/answers.mjs';
 import { compare } from './requests/compare.mjs';
 import { keepToOtherCores } from './requests/pinned-server.mjs';
 import { scenarios } from './requests/scenarios.mjs';
-import { consoleHead, consoleRow, markdown } from './requests/tables.mjs';
+import { consoleHead, consoleRow } from './requests/tables.mjs';
 
 // Many short rounds: the speed of a virtual machine may change within a second.
 const [, , requests = '1000', rounds = '21', only = ''] = process.argv;
@@ -27,16 +25,10 @@ try {
     }))
     .filter(({ names }) => names.length > 0);
   for (const { scenario, names } of chosen) await checkAnswers(scenario, names, settings.env);
-  const measured = {};
   for (const { scenario, names } of chosen) {
     console.log(consoleHead(scenario.title));
-    const results = (measured[scenario.key] = {});
-    for (const name of names) {
-      results[name] = await compare(scenario, name, settings);
-      console.log(consoleRow(name, results[name]));
-    }
+    for (const name of names) console.log(consoleRow(name, await compare(scenario, name, settings)));
   }
-  if (process.env.MARKDOWN) writeFileSync(process.env.MARKDOWN, markdown(scenarios, measured, settings));
 } finally {
   await redis.stop();
 }

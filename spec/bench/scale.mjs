@@ -1,5 +1,5 @@
 /**
- * What large bodies, large responses and many waiting duplicates cost: CPU time of the server process, as a ratio to the
+ * What large bodies, large responses and many keys cost: CPU time of the server process, as a ratio to the
  * first subject of a table, and by how much its memory grows at most. In rounds, in which the subjects take turns; medians.
  * `node scale.mjs [part of a table's title]`
  */
@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
 import { RedisServer } from '../faults/dist/support/servers/redis-server.js';
-import { median, WARM_UP } from './requests/compare.mjs';
+import { median } from './requests/compare.mjs';
 
 const script = fileURLToPath(new URL('scale/server.mjs', import.meta.url));
 const MB = 1_000_000;
@@ -67,27 +67,10 @@ function* form(bytes) {
 
 const upload = bytes => server => send(server.url, { 'Content-Type': 'multipart/form-data; boundary=b1' }, form(bytes));
 
-const body = JSON.stringify(
-  Array.from({ length: 9_000 }, (_, index) => ({ id: index, name: `Someone ${index}`, at: 1.5 })),
-);
-const jsonHeaders = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
-
-async function hundredBodies(server) {
-  for (let index = 0; index < 100; index++) await send(server.url, jsonHeaders, [body]);
-}
-
 const download = bytes => server => send(`${server.url}/?bytes=${bytes}`, { 'Content-Length': '0' }, []);
 
 const many = (count, ask) => Promise.all(Array.from({ length: count }, ask));
-const COUNT = 10_000;
 const short = { 'Content-Type': 'application/json', 'Content-Length': '2' };
-
-const requests = server => many(COUNT, () => send(server.url, short, ['{}']));
-
-function duplicates(server) {
-  const key = { ...short, 'Idempotency-Key': randomUUID() };
-  return many(COUNT, () => send(server.url, key, ['{}']));
-}
 
 async function inTurns(server, count) {
   for (let sent = 0; sent < count; sent += 100) await many(100, () => send(server.url, short, ['{}']));
@@ -125,20 +108,6 @@ const tables = [
     subjects: { 'multer alone': {}, 'bindRequest()': {}, 'idempotency() and bindRequest()': {} },
   },
   {
-    title: `a JSON body of ${Math.round(body.length / 1_000)} kB`,
-    rounds: 41,
-    warmUp: async server => {
-      await inTurns(server, WARM_UP);
-      await hundredBodies(server);
-    },
-    work: hundredBodies,
-    subjects: {
-      'express.json()': {},
-      'idempotency({ ignoreRequestBody }) and express.json()': {},
-      'idempotency() and express.json()': {},
-    },
-  },
-  {
     title: 'a response of 1 GB',
     rounds: 5,
     warmUp: download(50 * MB),
@@ -170,14 +139,6 @@ const tables = [
           await inTurns(server, 5_000);
         },
       },
-    },
-  },
-  {
-    title: '10,000 requests at once',
-    rounds: 7,
-    subjects: {
-      'first requests': { server: 'in memory', warmUp: requests, work: requests },
-      'duplicates that wait for one response': { server: 'duplicates that wait', warmUp: duplicates, work: duplicates },
     },
   },
 ];

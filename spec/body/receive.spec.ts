@@ -5,12 +5,12 @@ import { basename } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import { json, type Request, type RequestHandler } from 'express';
+import { json, type RequestHandler } from 'express';
 import multer from 'multer';
 import { bindRequest, dto, file, idempotency, optional, string } from '../../lib';
-import { countingService, form, runsOf, typed } from '../support/counting-service';
+import { countingService, form, runsOf, typed, type Asked } from '../support/counting-service';
 import { expressVersions } from '../support/express-versions';
-import { guarded } from '../support/guarded';
+import { guarded, type Run } from '../support/guarded';
 import { multipart } from '../support/multipart';
 import { keyed } from '../support/replays';
 import { signal } from '../support/signal';
@@ -31,12 +31,13 @@ async function post(url: string, pieces: readonly Buffer[], headers: Record<stri
 const bytes = (size: number): Buffer =>
   Buffer.alloc(size, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
 
+const times = (count: number, size: number): Buffer[] => Array.from({ length: count }, () => bytes(size));
 const bodies: [title: string, pieces: Buffer[]][] = [
-  ['1 byte', [bytes(1)]],
-  ['2,500 pieces of one byte', Array.from({ length: 2_500 }, () => bytes(1))],
-  ['300 KB', [bytes(100_000), bytes(200_000)]],
-  ['1 MiB and a byte', [bytes(1_048_577)]],
-  ['5 MB', Array.from({ length: 50 }, () => bytes(100_000))],
+  ['1 byte', times(1, 1)],
+  ['2,500 pieces of one byte', times(2_500, 1)],
+  ['300 KB', times(3, 100_000)],
+  ['1 MiB and a byte', times(1, 1_048_577)],
+  ['5 MB', times(50, 100_000)],
 ];
 
 const readingWhen = (req: IncomingMessage, size?: number): Promise<Buffer> =>
@@ -79,13 +80,13 @@ describe('a body', () => {
     expect(answer.equals(all)).toBe(true);
   });
 
-  it.each<[string, number, Buffer[], Record<string, string>]>([
+  it.each<[string, number, Buffer[], Record<string, string>?]>([
     ['that declares its length', 100, [bytes(101)], { 'Content-Length': '101' }],
-    ['that does not', 100, [bytes(101)], {}],
-    ['of many megabytes on disk', 5_000_000, Array.from({ length: 80 }, () => bytes(100_000)), {}],
+    ['that does not', 100, [bytes(101)]],
+    ['of many megabytes on disk', 5_000_000, times(80, 100_000)],
   ])(
     '%s and is over the limit is refused with 413, and the client can read the answer',
-    async (_title, maxRequestBytes, pieces, headers) => {
+    async (_title, ...[maxRequestBytes, pieces, headers]) => {
       const { url, runs } = await guarded({ maxRequestBytes });
       expect(JSON.parse(String(await post(url, pieces, headers)))).toMatchObject({
         type: 'urn:bindonce:body-too-large',
@@ -130,18 +131,14 @@ const leaving =
 class Upload extends dto({ title: optional(string), note: optional(string), scan: optional(file) }) {}
 const bound = bindRequest(Upload, { allowFormData: { urlEncoded: true } }) as unknown as RequestHandler;
 const guards = [idempotency(), bound];
-const upload = (title: string, scan: string | Buffer = 'scan', boundary = 'b1') =>
-  multipart(
-    [
-      { name: 'title', value: title },
-      { name: 'scan', filename: 'a.txt', value: scan },
-    ],
-    boundary,
-  );
+const upload = (title: string, scan: string | Buffer = 'scan', boundary = 'b1') => {
+  const file = { name: 'scan', filename: 'a.txt', value: scan };
+  return multipart([{ name: 'title', value: title }, file], boundary);
+};
 
 /** What bindRequest() makes of a request, behind a parser or idempotency(). */
-async function boundBehind(before: RequestHandler, sent: ReturnType<typeof upload> | ReturnType<typeof form>) {
-  const act = ({ dto: made }: Request, res: { json(value: unknown): unknown }): unknown => {
+async function boundBehind(before: RequestHandler, sent: Asked): Promise<string> {
+  const act: Run = ({ dto: made }, res) => {
     const { title, note, scan } = made as Upload;
     return res.json([title, note, scan?.size]);
   };
@@ -166,14 +163,8 @@ describe('a body that an earlier middleware has read', () => {
     ['an object in req.body', body => ({ body: { text: body.toString() } })],
   ];
   it.each(left)('counts by %s', async (_title, leave) => {
-    const before = [leaving(leave)];
-    expect(
-      await runsOf(
-        ['a', 'b'].map(body => typed('text/plain', body)),
-        {},
-        { before },
-      ),
-    ).toBe('1 2');
+    const [a, b] = [typed('text/plain', 'a'), typed('text/plain', 'b')];
+    expect(await runsOf([a, b], {}, { before: [leaving(leave)] })).toBe('1 2');
   });
 
   it.each(left.slice(1, 5))('and that is a form counts, and is bound, by %s', async (_title, leave) => {
@@ -182,17 +173,12 @@ describe('a body that an earlier middleware has read', () => {
     expect(await boundBehind(leaving(leave), upload('é'))).toBe('["é",null,4]');
   });
 
+  const asText = /left a multipart form in req\.body as text.*Mount bindonce before.*req\.rawBody/;
+  const ofOthers = /req\.files holds files that multer has not made\. Mount bindonce before .* or use multer/;
+  const files = { scan: { name: 'a.txt', size: 4, data: Buffer.from('scan') } };
   it.each<[what: string, (body: Buffer) => object, told: RegExp]>([
-    [
-      'text',
-      body => ({ body: String(body) }),
-      /left a multipart form in req\.body as text.*Mount bindonce before.*req\.rawBody/,
-    ],
-    [
-      'files of another parser than multer',
-      () => ({ body: { title: 'a' }, files: { scan: { name: 'a.txt', size: 4, data: Buffer.from('scan') } } }),
-      /req\.files holds files that multer has not made\. Mount bindonce before .* or use multer/,
-    ],
+    ['text', body => ({ body: String(body) }), asText],
+    ['files of another parser than multer', () => ({ body: { title: 'a' }, files }), ofOthers],
   ])('and that is a form is an error that says what to do where it was left as %s', async (_what, leave, told) => {
     for (const guard of guards) {
       const { answerTo, runs } = await countingService(guard, { before: [leaving(leave)] });
@@ -203,13 +189,10 @@ describe('a body that an earlier middleware has read', () => {
   it('and that is a form is bound where it was left as URLSearchParams; as another collection, it is an error', async () => {
     const parsed = leaving(body => ({ body: new URLSearchParams(String(body)) }));
     expect(await boundBehind(parsed, form('title=a&note=b'))).toBe('["a","b",null]');
-    const { answerTo } = await countingService(bound, {
-      before: [leaving(() => ({ body: new Map([['title', 'a']]) }))],
-    });
-    for (const sent of [form('title=a'), upload('a')])
-      expect(await answerTo(sent)).toContain(
-        'req.body holds the form as a Map, whose values bindRequest() cannot read',
-      );
+    const asMap = leaving(() => ({ body: new Map([['title', 'a']]) }));
+    const { answerTo } = await countingService(bound, { before: [asMap] });
+    const told = 'req.body holds the form as a Map, whose values bindRequest() cannot read';
+    for (const sent of [form('title=a'), upload('a')]) expect(await answerTo(sent)).toContain(told);
   });
 
   it('is an empty form of multer', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,6 @@ import type { ProblemBody } from '../../lib';
 import { multipart } from '../support/multipart';
 import { send, type WireResponse } from '../support/listen';
 import { NodeProcess } from '../support/servers/node-process';
-import { SmallDisk } from '../support/small-disk';
 
 const script = join(__dirname, '../support/programs/upload-server.mjs');
 const form = multipart(
@@ -24,36 +24,34 @@ const post = (url: string, path: string, framing: Record<string, string>): Promi
     body: form.body,
   });
 
-/** A folder for temporary files, and how it is taken away. */
-interface Disk {
-  readonly path: string;
-  readonly shell?: string;
-  remove(): void;
-}
+const isRoot = process.getuid?.() === 0;
 
-function folder(): Disk {
+/** A folder for temporary files, and how it is taken away. */
+function folder() {
   const path = mkdtempSync(join(tmpdir(), 'bindonce-spec-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, shell: ':', remove: () => rmSync(path, { recursive: true, force: true }) };
 }
-/** One on which the form does not fit: a small disk, or else files have at most 2,000 blocks of 512 bytes. */
-function full(): Disk {
-  const disk = SmallDisk.mount(3);
-  return disk ? { path: disk.path, remove: () => disk.unmount() } : { ...folder(), shell: 'ulimit -f 2000' };
+/** One on which the form does not fit: a file system in memory where we may mount one, or else a limit of a file's size. */
+function full(): ReturnType<typeof folder> {
+  const disk = folder();
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m,mode=0777', 'tmpfs', disk.path]).status === 0;
+  // 2,000 blocks of 512 bytes.
+  if (!mounted) return { ...disk, shell: 'ulimit -f 2000' };
+  return { ...disk, remove: () => (spawnSync('umount', ['-l', disk.path]), disk.remove()) };
 }
-function missing(): Disk {
+function missing(): ReturnType<typeof folder> {
   const disk = folder();
   return { ...disk, path: join(disk.path, 'missing') };
 }
-const isRoot = process.getuid?.() === 0;
 /** Root may write everywhere, but not where the system makes the files. */
-function closed(): Disk {
+function closed(): ReturnType<typeof folder> {
   const disk = folder();
   chmodSync(disk.path, 0o500);
   return isRoot ? { ...disk, path: '/proc/self' } : disk;
 }
 
 describe('a disk that is full', () => {
-  let disk: Disk;
+  let disk: ReturnType<typeof folder>;
   let server: NodeProcess;
   beforeAll(async () => {
     disk = full();
@@ -83,7 +81,7 @@ describe('a disk that is full', () => {
   });
 });
 
-it.each<[string, () => Disk]>([
+it.each<[string, typeof folder]>([
   ['is missing', missing],
   ['may not be written to', closed],
 ])('a temporary folder that %s is a 503 with Retry-After, and the server goes on', async (_title, make) => {

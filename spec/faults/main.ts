@@ -1,9 +1,8 @@
 /** `npm run faults`: a storm, a table of what it did, and a verdict. */
 import { parseArgs } from 'node:util';
 import type { StoreKind } from './connection';
-import { judge } from './judge';
-import { storm, type StormOptions } from './storm';
-import { table } from './table';
+import { judge, type Verdict } from './judge';
+import { CLIENTS, LEASE, SERVERS, storm, STORE_TIMEOUT, type StormOptions, type StormReport } from './storm';
 
 /** Violations that are printed; one mistake can make thousands. */
 const SHOWN = 100;
@@ -22,6 +21,35 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 });
+
+const figure = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+const rows = (counts: Readonly<Record<string, number>>, of: (name: string) => string): string[] =>
+  Object.entries(counts)
+    .sort()
+    .map(([name, count]) => `| ${of(name)} | ${figure(count)} |`);
+
+/** What a storm did and what came of it, as a Markdown table. */
+function table(
+  { seed, store }: StormOptions,
+  { keys, hangUps, seconds }: Omit<StormReport, 'entries'>,
+  verdict: Verdict,
+): string {
+  return [
+    `| ${SERVERS} servers, ${CLIENTS} client processes, ${store}, lease ${LEASE} ms, storeTimeout ${STORE_TIMEOUT} ms, seed ${seed} | ${figure(seconds)} s |`,
+    '|---|---|',
+    ...rows(verdict.faults, name => name),
+    `| clients that hung up | ${figure(hangUps)} |`,
+    `| keys | ${figure(keys)} |`,
+    `| whole answers | ${figure(verdict.answers)} |`,
+    `| executions | ${figure(verdict.executions)} |`,
+    ...rows(verdict.repeated, reason => `executed again because: ${reason}`),
+    ...rows(verdict.overlapping, reason => `of these, at the same time: ${reason}`),
+    `| milliseconds from the last fault until every key was answered | ${figure(verdict.settledMs)} |`,
+    `| unplanned process pauses | ${figure(verdict.stalls)} |`,
+    `| **violations** | **${figure(verdict.violations.length)}** |`,
+    ...verdict.violations.slice(0, 20).map(violation => `\n${violation}`),
+  ].join('\n');
+}
 
 /** @returns the exit code. */
 async function main(): Promise<number> {

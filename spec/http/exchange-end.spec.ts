@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
@@ -8,10 +7,9 @@ import { clientSignal } from '../../lib/binding/bind-request';
 import { held } from '../../lib/body/kept-bytes';
 import { isExchangeOver, onExchangeEnd } from '../../lib/http/exchange-end';
 import { listen } from '../support/listen';
+import { RawClient, requestTo } from '../support/raw-client';
 import { signal } from '../support/signal';
 import { TemporaryDirectory } from '../support/temporary-directory';
-
-const request = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n';
 
 /** Two requests on one connection: the second waits for its turn, since the first is not answered. */
 async function pipelined() {
@@ -21,42 +19,26 @@ async function pipelined() {
     exchanges.push([req, res]);
     if (exchanges.length === 2) both.happens();
   });
-  const client = connect(port, '127.0.0.1').on('error', () => undefined);
-  client.write(request + request);
+  const client = RawClient.asks(port);
+  await client.send(requestTo(port));
   await both.happened;
-  return { client, first: exchanges[0], second: exchanges[1], close } as {
-    client: typeof client;
-    first: [IncomingMessage, ServerResponse];
-    second: [IncomingMessage, ServerResponse];
-    close: typeof close;
-  };
+  return { client, second: exchanges[1] as (typeof exchanges)[number], close };
 }
 
 describe('the end of an exchange', () => {
   it('is told to a pipelined response that waits for its turn, when its connection closes; to each listener once, and to a later one at once', async () => {
-    const {
-      client,
-      second: [req, res],
-      close,
-    } = await pipelined();
-    let told = 0;
+    const { client, second, close } = await pipelined();
+    const [req, res] = second;
+    const told = jest.fn();
     const ended = signal();
-    onExchangeEnd(req, res, () => {
-      told++;
-    });
-    onExchangeEnd(req, res, () => {
-      told++;
-      ended.happens();
-    });
+    onExchangeEnd(req, res, told);
+    onExchangeEnd(req, res, () => ended.happens(told()));
     const closed = once(req.socket, 'close');
-    client.destroy();
+    client.leave();
     await Promise.all([closed, ended.happened]);
-    expect(told).toBe(2);
-    expect(isExchangeOver(req, res)).toBe(true);
-    onExchangeEnd(req, res, () => {
-      told++;
-    });
-    expect(told).toBe(3);
+    expect([told.mock.calls.length, isExchangeOver(req, res)]).toEqual([2, true]);
+    onExchangeEnd(req, res, told);
+    expect(told).toHaveBeenCalledTimes(3);
     await close();
   });
 
@@ -87,12 +69,11 @@ describe('the end of an exchange', () => {
       `POST ${path} HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const form = `--x\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\n${'x'.repeat(50_000)}\r\n--x--\r\n`;
     const before = held.weight;
-    const client = connect(port, '127.0.0.1').on('error', () => undefined);
-    client.write(sent('/slow', 'text/plain', ''));
-    client.write(sent('/text', 'application/json', JSON.stringify({ text: 'x'.repeat(100_000) })));
-    client.write(sent('/upload', 'multipart/form-data; boundary=x', form));
+    const client = RawClient.asks(port, '/slow');
+    void client.send(sent('/text', 'application/json', JSON.stringify({ text: 'x'.repeat(100_000) })));
+    void client.send(sent('/upload', 'multipart/form-data; boundary=x', form));
     await destroyed.happened;
-    client.destroy();
+    client.leave();
     await uploads.emptied();
     while (held.weight !== before) await turn();
     uploads.remove();
@@ -100,14 +81,11 @@ describe('the end of an exchange', () => {
   });
 
   it('aborts the signal of a binder whose response waits for its turn, when the connection closes', async () => {
-    const {
-      client,
-      second: [req, res],
-      close,
-    } = await pipelined();
+    const { client, second, close } = await pipelined();
+    const [req, res] = second;
     const signal = clientSignal(req, res);
     const aborted = once(signal, 'abort');
-    client.destroy();
+    client.leave();
     await aborted;
     expect(signal.reason).toMatchObject({ name: 'ClientGone' });
     await close();

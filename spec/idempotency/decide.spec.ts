@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import type { RequestHandler } from 'express';
+import { Keyv } from 'keyv';
 import type { IdempotencyOptions } from '../../lib';
-import { guarded, seen, type Run } from '../support/guarded';
+import { expressVersions } from '../support/express-versions';
+import { guarded, seen, type Keyed, type Run } from '../support/guarded';
+import { HookedLeases } from '../support/hooked-leases';
 import { signal } from '../support/signal';
 
 /** An application whose handler stays in flight until it is told to answer. */
@@ -11,38 +14,31 @@ async function inFlight(
 ) {
   const [running, mayAnswer] = [signal(), signal()];
   let arrived = 0;
-  const counts: RequestHandler = (_req, _res, next) => {
-    arrived++;
-    next();
-  };
+  const counts: RequestHandler = (_req, _res, next) => next(void arrived++);
   const act: Run = async (...given) => {
     running.happens();
     await mayAnswer.happened;
     answer(...given);
   };
   const { post, server, log, runs } = await guarded(options, act, { before: [counts] });
-  return {
-    log,
-    runs,
-    running: running.happened,
-    mayAnswer: () => mayAnswer.happens(),
-    post: (body = '') => post({ body, headers: { 'Content-Type': 'text/plain' } }),
-    /** All of them have been received. */
-    async received(count: number): Promise<void> {
-      while (arrived < count) await once(server, 'request');
-      await new Promise(setImmediate);
-    },
+  const type = { 'Content-Type': 'text/plain' };
+  const all = (...bodies: string[]) => Promise.all(bodies.map(body => post({ body, headers: type })));
+  /** Sends all at once, and lets the handler answer when they have been received. */
+  const together = async (...bodies: string[]): Promise<string[]> => {
+    const answers = all(...bodies);
+    while (arrived < bodies.length) await once(server, 'request');
+    await new Promise(setImmediate);
+    mayAnswer.happens();
+    return (await answers).map(({ status, text }) => `${status} ${text}`);
   };
+  const send = async (body = '') => (await all(body))[0] as Awaited<ReturnType<typeof post>>;
+  return { log, runs, running: running.happened, mayAnswer: () => mayAnswer.happens(), post: send, together };
 }
 
 describe('concurrent duplicates', () => {
   it('share the failure of the first', async () => {
-    const { mayAnswer, runs, post, received } = await inFlight({}, (_req, res) => res.status(500).send('broken'));
-    const answers = Promise.all([post(), post(), post()]);
-    await received(3);
-    mayAnswer();
-    expect((await answers).map(({ status, text }) => `${status} ${text}`)).toEqual(Array(3).fill('500 broken'));
-    expect(runs()).toBe(1);
+    const { runs, together } = await inFlight({}, (_req, res) => res.status(500).send('broken'));
+    expect([await together('', '', ''), runs()]).toEqual([Array(3).fill('500 broken'), 1]);
   });
 
   it('of different requests do not wait for each other', async () => {
@@ -62,12 +58,9 @@ describe('a duplicate of a request that is running', () => {
     const { status, headers, text } = await post();
     expect([status, headers['content-type']]).toEqual([409, 'application/problem+json; charset=utf-8']);
     expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    expect(JSON.parse(text)).toEqual({
+    expect(JSON.parse(text)).toMatchObject({
       type: 'urn:bindonce:request-in-flight',
       title: 'A request with this idempotency key is in flight',
-      status: 409,
-      detail: expect.any(String) as string,
-      instance: '/',
     });
     mayAnswer();
     expect([seen(await first), seen(await post())]).toEqual(['{"run":1}', '{"run":1} again']);
@@ -89,13 +82,11 @@ describe('a duplicate of a request that is running', () => {
 
 describe('when whenKeyReused is reject', () => {
   it('200 concurrent requests with two bodies are one run', async () => {
-    const { mayAnswer, runs, post, received } = await inFlight({ whenKeyReused: 'reject' });
-    const answers = Promise.all(Array.from({ length: 200 }, (_, index) => post(index % 2 ? 'a' : 'b')));
-    await received(200);
-    mayAnswer();
-    const statuses = (await answers).map(({ status }) => status);
-    expect([201, 422].map(each => statuses.filter(status => status === each).length)).toEqual([100, 100]);
-    expect(runs()).toBe(1);
+    const { runs, together } = await inFlight({ whenKeyReused: 'reject' });
+    const answers = await together(...Array.from({ length: 200 }, (_, index) => (index % 2 ? 'a' : 'b')));
+    expect([runs(), ...['201', '422'].map(each => answers.filter(one => one.startsWith(each)).length)]).toEqual([
+      1, 100, 100,
+    ]);
   });
 
   it('a key is free for another request when the first was forgotten', async () => {
@@ -107,4 +98,34 @@ describe('when whenKeyReused is reject', () => {
     const statuses = [(await post('a')).status, (await post('b')).status, (await post('a')).status];
     expect([...statuses, runs()]).toEqual([200, 200, 422, 2]);
   });
+});
+
+const down = () => Promise.reject(new Error('ECONNREFUSED'));
+const DETAIL = expect.stringMatching(/^\S.*\.$/) as string;
+it.each<[code: string, status: number, title: RegExp, options: IdempotencyOptions, ...Keyed[]]>([
+  ['key-missing', 400, /key/, {}, { key: '' }],
+  ['key-repeated', 400, /key/, {}, { headers: { 'Idempotency-Key': ['a', 'b'] } }],
+  ['key-malformed', 400, /key/, { keyPattern: /^\d+$/ }, {}],
+  ['key-reused', 422, /key/, { whenKeyReused: 'reject' }, { body: 'a' }, { body: 'b' }],
+  ['response-unavailable', 409, /response/i, { maxResponseBytes: 9 }, {}, {}],
+  ['store-unavailable', 503, /store/, { leases: new HookedLeases({ acquire: down }), store: new Keyv() }, {}],
+  ['body-too-large', 413, /large/, { maxRequestBytes: 3 }, { body: 'four' }],
+])(
+  '%s is a problem in JSON, with type, title, status, detail and instance',
+  async (code, status, title, options, ...sent) => {
+    for (const [, version] of expressVersions) {
+      const { post } = await guarded(options, (_req, res) => res.send('x'.repeat(100)), { version });
+      const answers = [];
+      for (const request of sent) answers.push(await post({ path: '/orders?secret=1', ...request }));
+      const { headers, text } = answers.at(-1) as (typeof answers)[number];
+      expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
+      const told = { type: `urn:bindonce:${code}`, title: expect.stringMatching(title) as string, status };
+      expect(JSON.parse(text)).toEqual({ ...told, detail: DETAIL, instance: '/orders' });
+    }
+  },
+);
+
+it('the answer to HEAD has no content, also when it is a problem', async () => {
+  const { post } = await guarded();
+  expect(seen(await post({ method: 'HEAD', key: '' }))).toBe('400 ');
 });

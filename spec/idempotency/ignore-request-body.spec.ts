@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expressVersions } from '../support/express-versions';
-import { guarded } from '../support/guarded';
+import { guarded, type Run } from '../support/guarded';
 import { keyed } from '../support/replays';
 import { signal } from '../support/signal';
 
@@ -19,15 +19,12 @@ const upload = (url: string, megabytes: number): ClientRequest =>
 describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, version) => {
   it('the handler gets the first bytes of an upload before the last are sent', async () => {
     const half = signal();
-    const { url } = await guarded(
-      { ignoreRequestBody: true },
-      async (req, res) => {
-        let bytes = 0;
-        for await (const chunk of req) if ((bytes += (chunk as Buffer).length) >= 15_000_000) half.happens();
-        res.json({ bytes });
-      },
-      { version },
-    );
+    const act: Run = async (req, res) => {
+      let bytes = 0;
+      for await (const chunk of req) if ((bytes += (chunk as Buffer).length) >= 15_000_000) half.happens();
+      res.json({ bytes });
+    };
+    const { url } = await guarded({ ignoreRequestBody: true }, act, { version });
     const sent = upload(url, 30);
     const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
     for (let count = 0; count < 15; count++) sent.write(MEGABYTE);
@@ -38,20 +35,14 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, versio
   });
 
   it('nothing is read for a handler that does not look at the body, which may be over maxRequestBytes', async () => {
-    const { post } = await guarded(
-      { ignoreRequestBody: true, maxRequestBytes: 10 },
-      (req, res) => res.json([req.readableDidRead, req.readableFlowing]),
-      { version },
-    );
+    const act: Run = (req, res) => res.json([req.readableDidRead, req.readableFlowing]);
+    const { post } = await guarded({ ignoreRequestBody: true, maxRequestBytes: 10 }, act, { version });
     expect((await post({ body: MEGABYTE })).text).toBe('[false,null]');
   });
 
   it('a duplicate with another body is replayed while it is still being sent', async () => {
-    const { url, post, runs } = await guarded(
-      { ignoreRequestBody: true },
-      (req, res) => req.resume().on('end', () => res.send('done')),
-      { version },
-    );
+    const act: Run = (req, res) => req.resume().on('end', () => res.send('done'));
+    const { url, post, runs } = await guarded({ ignoreRequestBody: true }, act, { version });
     await post({ body: 'one' });
     const sent = upload(url, 2).on('error', () => undefined);
     sent.write(MEGABYTE);

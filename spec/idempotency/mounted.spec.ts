@@ -6,6 +6,7 @@ import type { RequestHandler } from 'express';
 import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
 import { countingService } from '../support/counting-service';
 import { expressVersions } from '../support/express-versions';
+import { guarded, type Keyed } from '../support/guarded';
 
 const scope: IdempotencyOptions['scope'] = req => req.get('X-Who');
 const store = new Keyv();
@@ -80,13 +81,39 @@ it('over HTTP/2 it is an error that says what to do, and nothing runs', async ()
   const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const stream = client.request({ ':method': 'POST', ':path': '/', 'idempotency-key': 'k' });
   stream.end('{}');
-  const [headers] = (await once(stream, 'response')) as [{ ':status': number }];
+  const [{ ':status': status }] = (await once(stream, 'response')) as [{ ':status': number }];
   client.destroy();
   server.close();
-  expect([headers[':status'], ...errors]).toEqual([
-    500,
-    new Error(
-      'idempotency: this request came over HTTP/2 (node:http2), whose responses cannot be recorded, so the handler does not run. Serve HTTP/1.1 with node:http or node:https, and let a proxy in front of it speak HTTP/2.',
-    ),
-  ]);
+  const message =
+    'idempotency: this request came over HTTP/2 (node:http2), whose responses cannot be recorded, so the handler does not run. ' +
+    'Serve HTTP/1.1 with node:http or node:https, and let a proxy in front of it speak HTTP/2.';
+  expect([status, ...errors]).toEqual([500, new Error(message)]);
+});
+
+const [lets, posts] = [{ whenKeyMissing: 'run' }, { methods: ['post', 'PATCH'] }] as const;
+const keyless = { key: '' };
+const get = (request: Keyed): Keyed => ({ ...request, method: 'GET' });
+const two: Keyed = { headers: { 'Idempotency-Key': ['a', 'b'] } };
+
+/** `1` is an answer of the first run, `1 k` of the first run, which saw the key. */
+it.each<[what: string, IdempotencyOptions, Keyed[], answers: string, inner?: IdempotencyOptions]>([
+  ['without a key, or with a blank one', lets, [keyless, { key: ' ' }, { key: '""' }, {}, {}], '1, 2, 3, 4 k, 4 k'],
+  ['with a malformed key, or with two, is refused:', { ...lets, keyPattern: /^\d+$/ }, [{}, two], '400, 400'],
+  ['whose method is not guarded', posts, [get(keyless), get({}), get({}), keyless, {}, {}], '1, 2, 3, 400, 4 k, 4 k'],
+  ['whose method its route guards', { methods: ['PATCH'] }, [{}, {}, keyless], '1 k, 1 k, 400', { methods: ['POST'] }],
+])('a request %s runs each time, or as the options say', async (_what, ...[options, requests, expected, inner]) => {
+  for (const [, version] of expressVersions) {
+    const { post } = await guarded(
+      options,
+      ({ idempotency: { key, signal } }, res, _next, run) =>
+        res.send(`${run} ${key}`.trim() + (signal.aborted ? '!' : '')),
+      { version, behind: inner ? [idempotency(inner)] : [] },
+    );
+    const answers = [];
+    for (const request of requests) {
+      const { status, text } = await post(request);
+      answers.push(status === 200 ? text : status);
+    }
+    expect(answers.join(', ')).toBe(expected);
+  }
 });

@@ -22,34 +22,28 @@ type Named = Request & { session?: { who?: string } | null; sessionID?: string }
 
 /** A middleware that finds the session itself, in a cookie `token`. */
 const own =
-  (property: 'session' | 'sessionID'): RequestHandler =>
+  (found: (who: string) => object): RequestHandler =>
   (req, res, next) => {
     const who = /token=(\w+)/.exec(req.get('Cookie') ?? '')?.[1];
-    if (who !== undefined) Object.assign(req, property === 'session' ? { session: { who } } : { sessionID: who });
-    else res.cookie('token', req.path.slice('/start/'.length));
-    next();
+    next(void (who ? Object.assign(req, found(who)) : res.cookie('token', req.path.slice('/start/'.length))));
   };
 
 class OwnStore extends session.MemoryStore {}
+const ofItsOwn = { store: new OwnStore(), genid: () => `shop/${randomUUID()} é`, name: 'shop.sid' };
 
 type Kind = [title: string, make: () => RequestHandler];
 const expressSessions: Kind[] = [
   ['express-session', expressSession],
-  ['express-session with a name of its own', () => expressSession({ name: 'shop.sid' })],
-  [
-    'express-session with a store and ids of its own',
-    () => expressSession({ store: new OwnStore(), genid: () => `shop/${randomUUID()} é` }),
-  ],
+  ['express-session with a store, ids and a name of its own', () => expressSession(ofItsOwn)],
   ['express-session that saves every session', () => expressSession({ saveUninitialized: true })],
 ];
 const cookieSessions: Kind[] = [
   ['cookie-session', cookieSession],
-  ['cookie-session with a name of its own', () => cookieSession({ name: 'shop.session' })],
-  ['cookie-session without a signature', () => cookieSession({ signed: false })],
+  ['cookie-session without a signature, with a name of its own', () => cookieSession({ signed: false, name: 'shop' })],
 ];
-const withoutSession = (): RequestHandler => own('sessionID');
+const withoutSession = (): RequestHandler => own(who => ({ sessionID: who }));
 const withId: Kind[] = [...expressSessions, ['an id without a session', withoutSession]];
-const withoutId: Kind[] = [...cookieSessions, ['a session without an id', () => own('session')]];
+const withoutId: Kind[] = [...cookieSessions, ['a session without an id', () => own(who => ({ session: { who } }))]];
 
 type Done = (done?: unknown) => void;
 type AtTheEnd = (req: Request, done: Done) => void;
@@ -76,18 +70,16 @@ describe.each(expressVersions)('%s:', (_version, version) => {
     const { app, post } = await guarded(
       { whenKeyMissing: 'run', scope },
       (req: Named, res) => {
-        const { session: found, sessionID } = req;
-        if (req.path.startsWith('/start/')) return res.end(void Object.assign(found ?? {}, { who: req.path.slice(7) }));
-        const payer = found?.who ?? sessionID ?? 'nobody';
-        return atTheEnd(req, () => res.send(payer));
+        const { session: found, sessionID, path } = req;
+        if (path.startsWith('/start/')) return res.end(void Object.assign(found ?? {}, { who: path.slice(7) }));
+        return atTheEnd(req, () => res.send(found?.who ?? sessionID ?? 'nobody'));
       },
       { version, ...around },
     );
-    const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
+    app.use(((error: Error, _req, res, next) => {
       if (res.headersSent) next(error);
       else res.status(500).end(error.message);
-    };
-    app.use(onError);
+    }) as ErrorRequestHandler);
     return {
       start: async (who: string): Promise<string> =>
         ((await post({ key: '', path: `/start/${who}` })).headers['set-cookie'] ?? [])

@@ -39,6 +39,14 @@ describe.each<[string, unknown, string]>([
   });
 });
 
+it.each<[unknown, string]>([
+  [null, 'null'],
+  ['wait', '"wait"'],
+  [() => undefined, 'a function'],
+])('%p is none either, and is shown', (options, shown) => {
+  expect(() => idempotency(options as IdempotencyOptions)).toThrow(`options must be an object, not ${shown}`);
+});
+
 it.each<[string, unknown, string]>([
   ['a promise', Promise.resolve(), 'a promise: await it first'],
   ['a Map', new Map(), 'an instance of Map'],

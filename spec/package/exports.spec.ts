@@ -31,6 +31,14 @@ it('a compiler that does not read `exports` finds the types of each sub-path', (
   for (const [path = '', file] of found) expect(filesOf(entries[path])).toContain(file);
 });
 
+it.each(['testing', 'client'])('bindonce/%s loads nothing but its own files', name => {
+  const program = `
+    require('bindonce/${name}');
+    const inDist = Object.keys(require.cache).map(file => require('node:path').relative('dist', file));
+    console.log(JSON.stringify(inDist.filter(file => !/^${name}[./]/.test(file))));`;
+  expect(output('commonjs', program)).toBe('[]\n');
+});
+
 describe('bindonce/testing', () => {
   it('is imported by name and required, as one module', () => {
     const program = `
@@ -39,14 +47,6 @@ describe('bindonce/testing', () => {
       const required = createRequire(process.cwd() + '/x.js')('bindonce/testing');
       console.log(required.leaseStoreContract === leaseStoreContract, required.storeContract === storeContract);`;
     expect(output('module', program)).toBe('true true\n');
-  });
-
-  it('loads nothing but its own files', () => {
-    const program = `
-      require('bindonce/testing');
-      const inDist = Object.keys(require.cache).map(file => require('node:path').relative('dist', file));
-      console.log(JSON.stringify(inDist.filter(file => !/^testing[./]/.test(file))));`;
-    expect(output('commonjs', program)).toBe('[]\n');
   });
 
   it('says what to pass where there is no test runner', () => {
@@ -103,13 +103,5 @@ describe('bindonce/client', () => {
     const program = readFileSync(join(__dirname, 'client-program.ts'), 'utf8');
     const compilerOptions = { ...options, target: 'es2022', strict: true };
     expect(mistakesIn({ 'program.ts': program }, { compilerOptions })).toEqual([]);
-  });
-
-  it('loads nothing but its own files as CommonJS', () => {
-    const program = `
-      require('bindonce/client');
-      const inDist = Object.keys(require.cache).map(file => require('node:path').relative('dist', file));
-      console.log(JSON.stringify(inDist.filter(file => !/^client[./]/.test(file))));`;
-    expect(output('commonjs', program)).toBe('[]\n');
   });
 });

@@ -174,30 +174,4 @@ describe('a demo and its Redis', () => {
       ),
     );
   });
-
-  it('two of them place one order for 200 concurrent duplicates, and nothing twice when it is killed in mid-flight and back', async () => {
-    redis = await RedisServer.start();
-    // Requests that a busy machine leaves waiting must not lose their leases.
-    const [a, b] = (await Promise.all([1, 2].map(() => start({ REDIS_URL: redis.url, LEASE_SECONDS: '60' })))) as [
-      NodeProcess,
-      NodeProcess,
-    ];
-    shops = [a, b];
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => order(index % 2 ? a : b, 'same')));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect([answers[0]?.status, (await placed(a)).length]).toEqual([201, 1]);
-    expect(await placed(b)).toEqual(await placed(a));
-
-    const flying = Promise.all(shops.map(shop => order(shop, 'flying')));
-    await redis.kill();
-    for (const { status } of await flying) expect(status).toBe(503);
-    await redis.up();
-    const retry = async (shop: NodeProcess): Promise<number> => {
-      const { status } = await order(shop, 'flying');
-      return status === 503 ? retry(shop) : status;
-    };
-    expect(await Promise.all(shops.map(retry))).toEqual([201, 201]);
-    // The earlier order was in the memory of the Redis.
-    expect(await placed(a)).toHaveLength(1);
-  });
 });

@@ -1,5 +1,14 @@
 import { connect, type Socket } from 'node:net';
 
+const KEYED = ['Idempotency-Key: k'];
+
+/** A request without a body, with these header lines, as it goes over the wire. */
+export const requestTo = (port: number, path = '/', lines: readonly string[] = KEYED): string =>
+  [`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, ...lines, 'Content-Length: 0', '', ''].join('\r\n');
+
+/** Resolves when a connection is closed, by an error, too. */
+export const closing = (socket: Socket): Promise<unknown> => new Promise(resolve => socket.once('close', resolve));
+
 /** A client that decides by itself which bytes it sends and when, and that may stop half-way. */
 export class RawClient {
   readonly socket: Socket;
@@ -15,12 +24,28 @@ export class RawClient {
     });
   }
 
+  /** A client that has sent a request without a body, with the key `k` unless its header lines are given. */
+  static asks(port: number, path?: string, lines?: readonly string[]): RawClient {
+    const client = new RawClient(port);
+    void client.send(Buffer.from(requestTo(port, path, lines), 'latin1'));
+    return client;
+  }
+
   /** Sends bytes; resolves when the operating system has them. */
   send(bytes: string | Buffer): Promise<void> {
+    return new Promise(resolve => void this.socket.write(bytes, () => resolve()));
+  }
+
+  /** Resolves when what has been received looks like this. */
+  until(end: RegExp): Promise<void> {
     return new Promise(resolve => {
-      this.socket.write(bytes, () => {
+      const look = (): void => {
+        if (!end.test(this.text)) return;
+        this.waiting.delete(look);
         resolve();
-      });
+      };
+      this.waiting.add(look);
+      look();
     });
   }
 
@@ -42,12 +67,10 @@ export class RawClient {
     });
   }
 
-  /** Resolves when the connection is closed. */
-  async closed(): Promise<void> {
-    if (!this.socket.closed)
-      await new Promise(resolve => {
-        this.socket.once('close', resolve);
-      });
+  /** Resolves with all that was received when the connection is closed. */
+  async closed(): Promise<string> {
+    if (!this.socket.closed) await closing(this.socket);
+    return this.text;
   }
 
   leave(): void {

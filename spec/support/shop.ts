@@ -1,8 +1,6 @@
-import express from 'express';
-import { idempotency, type IdempotencyEventKind, type IdempotencyOptions, type KeyvLike } from '../../lib';
-import { EventLog } from './event-log';
-import { listen, send, type Listening, type WireResponse } from './listen';
-import { keyed } from './replays';
+import type { IdempotencyEventKind, IdempotencyOptions, KeyvLike } from '../../lib';
+import { guarded } from './guarded';
+import type { WireResponse } from './listen';
 
 /** A Keyv, of whatever version. */
 type Closable = KeyvLike & { disconnect(): Promise<void> };
@@ -15,18 +13,14 @@ export class Shop {
   readonly cacheKeys = new Map<string, string>();
   /** Told of each run before it is answered. */
   onRun: (key: string) => unknown = () => undefined;
-  private readonly log = new EventLog();
+  private served: Pick<Awaited<ReturnType<typeof guarded>>, 'post' | 'log'> | undefined;
 
-  private constructor(
-    private readonly store: Closable,
-    private readonly listening: Listening,
-  ) {}
+  private constructor(private readonly store: Closable) {}
 
   static async open(store: Closable, options: IdempotencyOptions = {}): Promise<Shop> {
     store.on('error', () => undefined);
-    const app = express();
-    const shop = new Shop(store, await listen(app));
-    app.post('/', idempotency({ store, onEvent: shop.log.onEvent, ...options }), async (req, res) => {
+    const shop = new Shop(store);
+    shop.served = await guarded({ store, ...options }, async (req, res) => {
       const { key, cacheKey } = req.idempotency;
       shop.runs.push(key);
       shop.cacheKeys.set(key, cacheKey);
@@ -36,20 +30,16 @@ export class Shop {
     return shop;
   }
 
-  order(key: string): Promise<WireResponse> {
-    return send(this.listening.url, { headers: keyed(key) });
-  }
-
   /** `ran`, `replayed`, or the status of a refusal. */
   async outcome(key: string): Promise<'ran' | 'replayed' | number> {
-    const { status, headers } = await this.order(key);
+    const { status, headers } = (await this.served?.post({ key })) as WireResponse;
     if (status !== 201) return status;
     return headers['idempotent-replayed'] === 'true' ? 'replayed' : 'ran';
   }
 
   /** What `onEvent` was told about a key. */
   kinds(key: string): IdempotencyEventKind[] {
-    return this.log.events.filter(event => event.key === key).map(({ kind }) => kind);
+    return (this.served?.log.events ?? []).filter(event => event.key === key).map(({ kind }) => kind);
   }
 
   /** Orders until it is not refused. */
@@ -61,6 +51,6 @@ export class Shop {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.listening.close(), this.store.disconnect()]);
+    await this.store.disconnect();
   }
 }

@@ -3,7 +3,6 @@
  * - `request`: makes one; `status`: what it is answered with; `invalid`: requests that every subject but the bare
  *   handler must refuse.
  * - `app`: makes what listens; `replays`: all requests have one key, which the server has answered before.
- * - `leavesOut`: what the table says of a subject that does less than `bindRequest()` or `idempotency()`.
  *
  * The modules of `../peers` are imported by their subjects: only `npm run bench` installs what they need.
  */
@@ -56,15 +55,6 @@ async function withNodeIdempotency() {
   return at('/', json, nodeIdempotency(), pay);
 }
 
-async function withExpressIdempotency() {
-  const { expressIdempotency } = await import('../peers/express-idempotency.mjs');
-  return at('/', json, ...expressIdempotency(), pay);
-}
-
-const nodeIdempotencyLeavesOut =
-  'as used here, it replays texts with status and content type, and answers before it has stored';
-const expressIdempotencyLeavesOut = 'the key alone finds a response; sends without waiting for the store';
-
 export const scenarios = {
   idempotency: {
     title: 'A payment (JSON, 190 bytes), which runs once',
@@ -81,10 +71,9 @@ export const scenarios = {
         replays: true,
         app: () => at('/', json, idempotency({ store: redisStore() }), pay),
       },
-      'node-idempotency': { app: withNodeIdempotency, leavesOut: nodeIdempotencyLeavesOut },
+      // As used here, it replays texts with status and content type, and answers before it has stored.
+      'node-idempotency': { app: withNodeIdempotency },
       'node-idempotency, replay': { replays: true, app: withNodeIdempotency },
-      'express-idempotency': { app: withExpressIdempotency, leavesOut: expressIdempotencyLeavesOut },
-      'express-idempotency, replay': { replays: true, app: withExpressIdempotency },
     },
   },
   binding: {
@@ -94,29 +83,13 @@ export const scenarios = {
     request: validOrder,
     invalid: invalidOrders,
     subjects: {
-      bare: { app: () => at(route, json, placeUnchecked), leavesOut: 'which checks nothing' },
+      bare: { app: () => at(route, json, placeUnchecked) },
       'by hand': { app: () => at(route, json, placeByHand) },
       'bindRequest(Dto)': { app: () => at(route, bindRequest(Order), place) },
       'bindRequest(Dto) behind express.json()': { app: () => at(route, json, bindRequest(Order), place) },
       'zod 4': { app: () => at(route, json, parseWithZod, place) },
-      'express-zod-api': {
-        app: async () => (await import('../peers/express-zod-api.mjs')).expressZodApi(),
-        leavesOut:
-          'all sources are one object, so a client may send each value in any of them; it checks the answer, too',
-      },
       'NestJS, ValidationPipe with class-validator': {
         app: async () => (await import('../peers/nest.mjs')).nestWithClasses(),
-        leavesOut:
-          'a time is any text that `new Date()` reads, integers have any size, and undeclared properties are kept; several objects instead of one',
-      },
-      'NestJS, StandardSchemaValidationPipe with zod 4': {
-        app: async () => (await import('../peers/nest.mjs')).nestWithSchemas(zodOrder.shape),
-        leavesOut: 'several objects instead of one',
-      },
-      'routing-controllers with class-validator': {
-        app: async () => (await import('../peers/routing-controllers.mjs')).routingControllers(),
-        leavesOut:
-          'a time is any text that `new Date()` reads, integers have any size, undeclared properties are kept, and 1, 0 and an empty text of the query are booleans; several objects instead of one',
       },
       'idempotency() and bindRequest(Dto)': { app: () => at(route, idempotency(), bindRequest(Order), place) },
     },

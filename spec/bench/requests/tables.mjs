@@ -1,4 +1,3 @@
-import { arch, cpus, platform } from 'node:os';
 import { median } from './compare.mjs';
 
 /** @param results what compare() has returned */
@@ -20,28 +19,4 @@ export function consoleRow(name, results) {
   const { ratio, lowest, highest, floor, latency } = summary(results);
   const cpuTime = name === 'bare' ? `${ratio.toFixed(2)} (${floor} µs)` : ratio.toFixed(2);
   return `| ${name} | ${cpuTime} | ${lowest.toFixed(2)}, ${highest.toFixed(2)} | ${latency.toFixed(2)} |`;
-}
-
-/** The columns of docs/performance.md. */
-const markdownHead = title => `| ${title} | CPU time | from, to |\n|---|---|---|`;
-
-function markdownRow(name, leavesOut, results) {
-  const { ratio, lowest, highest, floor } = summary(results);
-  const isBare = name === 'bare';
-  const subject = isBare ? 'the handler alone' : name.replace(/\w[\w.]*\([^)]*\)/g, '`$&`');
-  const note = leavesOut && (isBare ? `, ${leavesOut}` : ` (${leavesOut})`);
-  const cpuTime = isBare ? `1 (${floor} µs)` : ratio.toFixed(2);
-  return `| ${subject}${note ?? ''} | ${cpuTime} | ${lowest.toFixed(1)}, ${highest.toFixed(1)} |`;
-}
-
-/** @param measured for each scenario its results by the subjects' names */
-export function markdown(scenarios, measured, { requests, rounds }) {
-  const [cpu, ...others] = cpus();
-  const machine = `Node ${process.versions.node}, ${others.length + 1} CPUs (${cpu.model.trim()}), ${platform()} ${arch()}; ${rounds} rounds of ${requests} requests.`;
-  const tables = Object.entries(measured).map(([key, results]) => {
-    const { title, subjects } = scenarios[key];
-    const rows = Object.entries(results).map(([name, own]) => markdownRow(name, subjects[name].leavesOut, own));
-    return [markdownHead(title), ...rows].join('\n');
-  });
-  return `${[machine, ...tables].join('\n\n')}\n`;
 }

@@ -22,7 +22,6 @@ const bind = bindRequest(Upload, {
   limits,
 });
 const guard = idempotency({ maxRequestBytes: 2 * GIB, waitTimeout: 60_000 });
-const byKeyAlone = idempotency({ ignoreRequestBody: true });
 const sizeOf = files => ({ size: files.reduce((sum, { size }) => sum + size, 0) });
 
 /** Pieces of a long response, which are made as they are read. */
@@ -31,22 +30,7 @@ function* pieces(bytes) {
   for (let sent = 0; sent < bytes; sent += piece.length) yield piece;
 }
 
-/** A slow handler answers a second after so many requests have come, when all but the first wait. */
-const COUNT = 10_000;
-let count = 0;
-let release;
-let released = new Promise(resolve => (release = resolve));
-const counting = (_req, _res, next) => {
-  if (++count % COUNT === 0) {
-    setTimeout(release, 1_000);
-    released = new Promise(resolve => (release = resolve));
-  }
-  next();
-};
-
-const json = express.json({ limit: '10mb' });
 const ok = (_req, res) => void res.status(201).json({ id: 1 });
-const whenAllWait = (req, res) => void released.then(() => ok(req, res));
 const bound = (req, res) => void res.json(sizeOf(req.dto.files));
 const stream = (req, res) => pipeline(Readable.from(pieces(Number(req.query.bytes))), res);
 
@@ -54,14 +38,10 @@ const subjects = {
   'multer alone': app => app.post('/', multer({ dest: folder }).any(), (req, res) => res.json(sizeOf(req.files))),
   'bindRequest()': app => app.post('/', bind, bound),
   'idempotency() and bindRequest()': app => app.post('/', guard, bind, bound),
-  'express.json()': app => app.post('/', json, ok),
-  'idempotency() and express.json()': app => app.post('/', guard, json, ok),
-  'idempotency({ ignoreRequestBody }) and express.json()': app => app.post('/', byKeyAlone, json, ok),
   'a bare stream': app => app.post('/', stream),
   'a stream behind idempotency()': app => app.post('/', guard, stream),
   'in memory': app => app.post('/', guard, ok),
   'on Redis': app => app.post('/', idempotency({ store: new Keyv(new KeyvRedis(process.env.REDIS_URL)) }), ok),
-  'duplicates that wait': app => app.post('/', counting, guard, whenAllWait),
 };
 
 const app = subjects[process.argv[2]](express());

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { IncomingMessage } from 'node:http';
 import { decodedText, uncompressed } from '../../../lib/body/content/decode';
-import { bodyKindOf, hasBody, mediaTypeOf } from '../../../lib/body/content/media-type';
+import { bodyKindOf, mediaTypeOf } from '../../../lib/body/content/media-type';
 
 const withHeaders = (headers: Record<string, string>): IncomingMessage =>
   ({ headers, readableDidRead: false }) as unknown as IncomingMessage;
@@ -67,14 +67,4 @@ it.each<readonly [string, string]>([
   ),
 ])('the media type %p is of kind %s', (type, kind) => {
   expect(bodyKindOf(mediaType(type))).toBe(kind);
-});
-
-it.each<[Record<string, string>, boolean]>([
-  [{}, false],
-  [{ 'content-type': 'application/json' }, false],
-  [{ 'content-length': '0' }, false],
-  [{ 'content-length': '1' }, true],
-  [{ 'transfer-encoding': 'chunked' }, true],
-])('a request with %j has a body: %p', (headers, expected) => {
-  expect(hasBody(withHeaders(headers))).toBe(expected);
 });

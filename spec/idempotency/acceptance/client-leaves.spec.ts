@@ -1,28 +1,21 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import compression from 'compression';
 import type { Request, RequestHandler, Response } from 'express';
 import session from 'express-session';
+import type { IdempotencyOptions } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import { guarded, seen } from '../../support/guarded';
 import { heldLeases } from '../../support/hooked-leases';
+import { closing, RawClient, requestTo } from '../../support/raw-client';
 import { signal } from '../../support/signal';
 
 /** What must hold when a connection ends at a bad moment: the response is there for a retry, and nothing stays open. */
 
-const requestTo = (port: number, path = '/'): string =>
-  `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n`;
-
-/** A client that sends one request, and is going to leave. */
-function begin(port: number, bytes = requestTo(port)): Socket {
-  const client = connect(port, '127.0.0.1').on('error', () => undefined);
-  client.write(bytes);
-  return client.resume();
-}
+const LEASE = 300;
 
 /** Resolves when the server has learned that the connection ends. */
 const ending = (socket: Socket): Promise<unknown> =>
@@ -33,103 +26,70 @@ const ending = (socket: Socket): Promise<unknown> =>
 /** The other end of the next connection. */
 const accepted = async (server: Server): Promise<Socket> => ((await once(server, 'connection')) as [Socket])[0];
 
-const around: [where: string, middlewares: RequestHandler[]][] = [
-  ['', []],
-  [
-    ', behind other middlewares',
-    [compression(), session({ secret: 's', resave: true, saveUninitialized: true, genid: () => 'one' })],
-  ],
+const around: RequestHandler[] = [
+  compression(),
+  session({ secret: 's', resave: true, saveUninitialized: true, genid: () => 'one' }),
 ];
-
 const source = (): Readable => Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(100_000, 'x')));
 
-const working: [how: string, answer: (req: Request, res: Response) => unknown, body: string][] = [
-  ['json', (_req, res) => res.status(201).json({ order: 7 }), '{"order":7}'],
-  ['204', (_req, res) => res.sendStatus(204), ''],
-  [
-    'a head that it has flushed, and end',
-    (_req, res) => {
-      res.flushHeaders();
-      setTimeout(() => res.end('flushed'), 20);
-    },
-    'flushed',
-  ],
-  ['five megabytes by a pipe', (_req, res) => source().pipe(res), 'x'.repeat(5_000_000)],
+/** `replays.spec.ts` has random ones. */
+const working: [how: string, answer: (res: Response) => unknown, body: string][] = [
+  ['json', res => res.status(201).json({ order: 7 }), '{"order":7}'],
+  ['five megabytes by a pipe', res => source().pipe(res), 'x'.repeat(5_000_000)],
   // To a pipeline, a client that leaves is a failure.
-  ['five megabytes by a pipeline', (_req, res) => pipeline(source(), res).catch(() => 0), 'x'.repeat(5_000_000)],
-  [
-    'writes that wait for drain',
-    async (_req, res) => {
-      for (let piece = 0; piece < 20; piece++) if (!res.write('y'.repeat(100_000))) await once(res, 'drain');
-      res.end();
-    },
-    'y'.repeat(2_000_000),
-  ],
-  [
-    'writes that are waited for, under a Content-Length',
-    (_req, res) => res.set('Content-Length', '8').write('one ', () => res.write('two', () => res.end('!'))),
-    'one two!',
-  ],
-  ['a file', (_req, res) => res.sendFile(__filename), readFileSync(__filename, 'utf8')],
-  ['an error', (_req, res) => res.status(502).send('upstream'), 'upstream'],
+  ['five megabytes by a pipeline', res => pipeline(source(), res).catch(() => 0), 'x'.repeat(5_000_000)],
+  ['an error', res => res.status(502).send('upstream'), 'upstream'],
 ];
 
 describe.each(expressVersions)('%s', (_version, version) => {
   it('the client is gone before the handler runs: nothing happens, and the retry is a first request', async () => {
     const { leases, asked, goOn } = heldLeases('acquire');
     const closed = signal();
-    const tellsClose: RequestHandler = (_req, res, next) => {
-      res.once('close', closed.happens);
-      next();
-    };
+    const tellsClose: RequestHandler = (_req, res, next) => next(void res.once('close', closed.happens));
     const { port, post } = await guarded({ leases }, undefined, { version, before: [tellsClose] });
-    const client = begin(port);
+    const client = RawClient.asks(port);
     await asked;
-    client.destroy();
+    client.leave();
     await closed.happened;
     goOn();
     expect([seen(await post()), seen(await post())]).toEqual(['{"run":1}', '{"run":1} again']);
   });
 
-  it.each(
-    around.flatMap(([where, before]) => working.map(([how, answer, body]) => ({ where, before, how, answer, body }))),
-  )(
-    'the client is gone while the handler runs, which answers with $how$where: the response is stored, and the retry replays it',
-    async ({ before, answer, body }) => {
-      const [started, gone] = [signal(), signal()];
-      const act = async (req: Request, res: Response): Promise<void> => {
-        res.socket?.once('close', gone.happens);
-        started.happens();
-        await gone.happened;
-        await answer(req, res);
-      };
-      const { port, post, log, runs } = await guarded({}, act, { version, before });
-      const client = begin(port);
-      await started.happened;
-      client.destroy();
-      expect((await log.first('executed')).key).toBe('k');
-      const { headers, text } = await post();
-      // As a whole, so that a failure does not print megabytes.
-      expect([headers['idempotent-replayed'], text === body, runs()]).toEqual(['true', true, 1]);
+  it.each(working)(
+    'the client is gone while the handler runs, which answers with %s, alone or behind other middlewares: the response is stored, and the retry replays it',
+    async (_how, answer, body) => {
+      for (const before of [[], around]) {
+        const act = async ({ socket }: Request, res: Response): Promise<void> => {
+          const gone = closing(socket);
+          client.leave();
+          await gone;
+          await answer(res);
+        };
+        const { port, post, log, runs } = await guarded({}, act, { version, before });
+        const client = RawClient.asks(port);
+        expect((await log.first('executed')).key).toBe('k');
+        const { headers, text } = await post();
+        // As a whole, so that a failure does not print megabytes.
+        expect([headers['idempotent-replayed'], text === body, runs()]).toEqual(['true', true, 1]);
+      }
     },
   );
 
-  it.each(around)(
-    'the client is gone between two writes under a Content-Length%s: the response is stored, and heard of once',
-    async (_where, before) => {
-      const [started, gone] = [signal(), signal()];
+  it.each([[[]], [around]])(
+    'the client is gone between two writes under a Content-Length: stored, and heard of once',
+    async before => {
       let finished = 0;
-      const act = async (_req: Request, res: Response): Promise<void> => {
-        res.on('finish', () => finished++).socket?.once('close', gone.happens);
-        res.set('Content-Length', '8').write('one ', () => started.happens());
-        await gone.happened;
+      const act = async ({ socket }: Request, res: Response): Promise<void> => {
+        const gone = closing(socket);
+        res.on('finish', () => finished++);
+        res.set('Content-Length', '8').write('one ');
+        setImmediate(() => client.leave());
+        await gone;
         res.write('two!');
         res.end();
       };
       const { port, post, log, runs } = await guarded({}, act, { version, before });
-      const client = begin(port);
-      await started.happened;
-      client.destroy();
+      const client = RawClient.asks(port);
       await log.first('executed');
       expect([seen(await post()), runs(), finished]).toEqual(['one two! again', 1, 1]);
     },
@@ -147,14 +107,11 @@ describe.each(expressVersions)('%s', (_version, version) => {
       const told: string[] = [];
       const act = (_req: Request, res: Response): void => {
         res.once('finish', () => told.push('finish'));
-        res.once('close', () => {
-          told.push('close');
-          closed.happens();
-        });
+        res.once('close', () => closed.happens(void told.push('close')));
         res.end('done', () => told.push('callback'));
       };
       const { port, server, post, log, runs } = await guarded({ leases }, act, { version });
-      const client = begin(port);
+      const { socket: client } = RawClient.asks(port);
       const socket = await accepted(server);
       await asked;
       leave(client);
@@ -171,10 +128,10 @@ describe.each(expressVersions)('%s', (_version, version) => {
     },
   );
 
-  it.each<[how: string, close: (server: Server, client: Socket) => unknown]>([
+  it.each<[how: string, close: (server: Server, client: RawClient) => unknown]>([
     ['by its time-out', () => undefined],
     ['by closeAllConnections()', server => server.closeAllConnections()],
-    ['by a 400 to garbage', (_server, client) => client.write('no request\r\n\r\n')],
+    ['by a 400 to garbage', (_server, client) => client.send('no request\r\n\r\n')],
   ])(
     'the server closes the connection %s, before a handler writes or while it streams: what it writes is stored, and it runs once',
     async (how, close) => {
@@ -189,11 +146,11 @@ describe.each(expressVersions)('%s', (_version, version) => {
         };
         const { port, server, post, runs } = await guarded({ waitTimeout: 60_000 }, act, { version });
         if (how.includes('time-out')) server.setTimeout(50);
-        const client = begin(port);
+        const client = RawClient.asks(port);
         const socket = await accepted(server);
         server.setTimeout(0);
         await begun.happened;
-        close(server, client);
+        void close(server, client);
         await ending(socket);
         gone.happens();
         expect([seen(await post()), runs()]).toEqual([`${first}second, last again`, 1]);
@@ -216,9 +173,88 @@ describe.each(expressVersions)('%s', (_version, version) => {
       if (req.path !== '/slow') next();
     };
     const { port, post } = await guarded({}, act, { version, before: [slow] });
-    const client = begin(port, requestTo(port, '/slow') + requestTo(port));
+    const client = RawClient.asks(port, '/slow');
+    await client.send(requestTo(port));
     await running.happened;
-    client.destroy();
+    client.leave();
     expect([seen(await post()), wasDestroyed]).toEqual(['ab again', [false]]);
+  });
+
+  describe('a handler whose client has left', () => {
+    /** Serves a handler, which makes its client leave, and notes what `res` emits; then one request is sent. */
+    const served = async (
+      options: IdempotencyOptions,
+      handler: (res: Response, leave: () => Promise<unknown>, req: Request) => unknown,
+    ) => {
+      const events: string[] = [];
+      const closed = signal();
+      const act = (req: Request, res: Response): unknown => {
+        const gone = closing(req.socket);
+        res.on('finish', () => events.push('finish')).on('close', () => closed.happens(void events.push('close')));
+        return handler(res, () => (client.socket.resetAndDestroy(), gone), req);
+      };
+      const one = await guarded({ leaseDuration: LEASE, whenInFlight: 'reject', ...options }, act, { version });
+      const client = RawClient.asks(one.port);
+      return { ...one, events, closed: closed.happened };
+    };
+
+    it('goes on: res emits no close until its response is stored', async () => {
+      const state: unknown[] = [];
+      const { post, events, closed } = await served({ leaseDuration: 30_000 }, async (res, leave) => {
+        res.write('first, ');
+        await leave();
+        state.push([...events], res.destroyed, res.socket);
+        Readable.from(['second, ', 'last']).pipe(res);
+      });
+      await closed;
+      expect([state, events]).toEqual([
+        [[], false, null],
+        ['finish', 'close'],
+      ]);
+      expect(seen(await post())).toBe('first, second, last again');
+    }, 60_000);
+
+    it.each<[string, IdempotencyOptions, (res: Response) => unknown]>([
+      ['leaseDuration after it has written last', {}, res => res.write('half')],
+      ['cacheDuration after the departure if it has written nothing', { cacheDuration: 2 * LEASE }, () => undefined],
+    ])(
+      'and that never ends has run, %s: there is no response, and nothing runs again',
+      async (_when, options, begin) => {
+        let left = 0;
+        const { post, log, events, closed, runs } = await served(options, (res, leave) => {
+          begin(res);
+          left = performance.now();
+          void leave();
+        });
+        await log.first('not-stored');
+        expect(performance.now() - left).toBeGreaterThan((options.cacheDuration ?? LEASE) - 20);
+        await closed;
+        const lost = expect.stringContaining('urn:bindonce:response-unavailable') as string;
+        expect([events, seen(await post()), runs()]).toEqual([['close'], lost, 1]);
+      },
+    );
+
+    it('and that goes on writing is over leaseDuration after it has stopped', async () => {
+      const { log } = await served({}, (res, leave) => {
+        res.write('0');
+        void leave();
+        let count = 0;
+        const beat = setInterval(() => {
+          res.write(String(++count));
+          if (count === 20) clearInterval(beat);
+        }, LEASE / 10);
+      });
+      expect((await log.first('not-stored')).durationMs).toBeGreaterThan(2 * LEASE);
+    }, 60_000);
+
+    it.each(['before', 'after'])('and that calls forget() %s that is told at once, as without us', async when => {
+      const { events, closed } = await served({ leaseDuration: 30_000 }, async (_res, leave, req) => {
+        if (when === 'before') req.idempotency.forget();
+        await leave();
+        if (when === 'after') req.idempotency.forget();
+      });
+      await closed;
+      expect(events).toEqual(['close']);
+    });
   });
 });

@@ -1,38 +1,19 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { RequestHandler, Response } from 'express';
 import { expressVersions } from '../../support/express-versions';
 import { guarded } from '../../support/guarded';
 import { heldLeases } from '../../support/hooked-leases';
+import { RawClient, requestTo } from '../../support/raw-client';
 import { signal } from '../../support/signal';
 
 /** What must hold of a response on its way: what is written goes out, and its end waits until a retry would get it. */
 
-const requestTo = (port: number, connection = 'close', path = '/'): string =>
-  `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\nConnection: ${connection}\r\nContent-Length: 0\r\n\r\n`;
-
-/** Sends bytes, and keeps what comes back. */
-function client(port: number, bytes: string) {
-  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-  const state = {
-    text: '',
-    socket,
-    until: async (end: RegExp) => {
-      while (!end.test(state.text)) await once(socket, 'data');
-    },
-  };
-  socket.on('data', (chunk: string) => (state.text += chunk)).write(bytes);
-  return state;
-}
+const closing = ['Idempotency-Key: k', 'Connection: close'];
 
 describe.each(expressVersions)('%s', (_version, version) => {
   const held = async (handler: (res: Response) => unknown, before: RequestHandler[] = []) => {
     const { leases, asked, goOn } = heldLeases('complete');
     const seen: Response[] = [];
-    const act = (_req: unknown, res: Response): unknown => {
-      seen.push(res);
-      return handler(res);
-    };
+    const act = (_req: unknown, res: Response): unknown => handler((seen.push(res), res));
     return { ...(await guarded({ leases }, act, { version, before })), asked, goOn, seen };
   };
 
@@ -45,14 +26,14 @@ describe.each(expressVersions)('%s', (_version, version) => {
       await steps[1].happened;
       res.end('end');
     });
-    const { until } = client(port, requestTo(port));
-    await until(/X-Step: one\r\n/);
+    const client = RawClient.asks(port, '/', closing);
+    await client.until(/X-Step: one\r\n/);
     steps[0].happens();
-    await until(/piece /);
+    await client.until(/piece /);
     steps[1].happens();
     await asked;
     goOn();
-    await until(/end/);
+    await client.until(/end/);
   });
 
   it.each<[string, (res: Response) => unknown, begun: RegExp, whole: RegExp]>([
@@ -63,17 +44,16 @@ describe.each(expressVersions)('%s', (_version, version) => {
     'after %s, `headersSent` is true while the end is held back, and the client has not seen the end',
     async (_how, end, begun, whole) => {
       const { port, asked, goOn, seen } = await held(end);
-      const got = client(port, requestTo(port));
+      const client = RawClient.asks(port, '/', closing);
       await asked;
-      if (!begun.test('')) await got.until(begun);
+      await client.until(begun);
       expect([seen[0]?.headersSent, seen[0]?.writableFinished]).toEqual([true, false]);
       expect(() => seen[0]?.json({})).toThrow(expect.objectContaining({ code: 'ERR_HTTP_HEADERS_SENT' }));
       // What was sent before would be here by then.
       for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
-      expect(got.text).toMatch(begun);
+      expect(client.text).toMatch(begun);
       goOn();
-      await once(got.socket, 'close');
-      expect(got.text).toMatch(whole);
+      expect(await client.closed()).toMatch(whole);
     },
   );
 
@@ -84,26 +64,25 @@ describe.each(expressVersions)('%s', (_version, version) => {
       else next();
     };
     const { port, server, asked, goOn } = await held(res => res.end('second'), [first]);
-    const got = client(port, requestTo(port, 'keep-alive', '/first') + requestTo(port, 'keep-alive'));
+    const client = RawClient.asks(port, '/first');
+    await client.send(requestTo(port));
     await asked;
     firstMayEnd.happens();
-    await got.until(/first/);
+    await client.until(/first/);
     server.close();
     setImmediate(goOn);
-    await got.until(/second/);
-    got.socket.destroy();
+    await client.until(/second/);
+    client.leave();
   });
 
   it('a replay has the date of its own exchange, and keeps its connection as its own client asks', async () => {
     const ofTheExchange = { Date: 'Sat, 01 Jan 2000 00:00:00 GMT', Connection: 'close', 'Keep-Alive': 'timeout=7' };
     const { port } = await guarded({}, (_req, res) => res.set(ofTheExchange).send('x'), { version });
-    const first = client(port, requestTo(port));
-    await once(first.socket, 'close');
-    expect(first.text).toContain('01 Jan 2000');
-    const second = client(port, requestTo(port, 'keep-alive'));
+    expect(await RawClient.asks(port, '/', closing).closed()).toContain('01 Jan 2000');
+    const second = RawClient.asks(port);
     await second.until(/x$/);
     expect(second.text).toContain('Idempotent-Replayed: true');
     expect(second.text).not.toMatch(/01 Jan 2000|Connection: close|timeout=7\r/);
-    second.socket.destroy();
+    second.leave();
   });
 });

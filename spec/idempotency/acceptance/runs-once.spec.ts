@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Keyv } from 'keyv';
 import type { IdempotencyOptions } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { guarded } from '../../support/guarded';
+import { guarded, type Run } from '../../support/guarded';
 import { HookedLeases } from '../../support/hooked-leases';
 import { withLeaseThatLasts } from '../../support/lease-that-lasts';
 import { SlowMap } from '../../support/slow-map';
@@ -25,20 +25,15 @@ const stores: [title: string, make: () => IdempotencyOptions][] = [
 it.each(expressVersions.flatMap(([name, version]) => stores.map(([store, make]) => ({ name, version, store, make }))))(
   'of 20 and of 200 concurrent duplicates on $store exactly one runs, and all get its answer ($name)',
   async ({ make, version }) => {
-    const { post, runs } = await guarded(
-      make(),
-      async (_req, res, _next, run) => {
-        await slowly();
-        res.status(201).json({ run });
-      },
-      { version },
-    );
+    const act: Run = async (_req, res, _next, run) => {
+      await slowly();
+      res.status(201).json({ run });
+    };
+    const { post, runs } = await guarded(make(), act, { version });
     for (const [at, count] of [20, 200].entries()) {
       const request = { key: String(count), path: '/tickets/7?row=b', body: 'one ticket' };
       const answers = await Promise.all(Array.from({ length: count }, () => post(request)));
-      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
-        new Set([`201 {"run":${at + 1}}`]),
-      );
+      for (const { status, text } of answers) expect([status, text]).toEqual([201, `{"run":${at + 1}}`]);
       expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
       expect(runs()).toBe(at + 1);
     }

@@ -17,37 +17,25 @@ const BOUND = 2 * TIMEOUT + 10_000;
 
 type Call = keyof Hooks | 'read' | 'write';
 
-/** A store that can fail from now on at one of its calls, and come back. */
-class Fault {
-  at: Call | undefined;
-  /** How often the lease was asked for. */
-  asked = 0;
-
-  constructor(private readonly how: 'down' | 'hanging') {}
-
-  get options(): IdempotencyOptions {
-    const failing = (call: Call): Promise<void> | undefined => {
-      if (call === 'acquire') this.asked++;
-      if (this.at !== call) return undefined;
-      return this.how === 'down' ? Promise.reject(new Error('ECONNREFUSED')) : new Promise<void>(() => undefined);
-    };
-    class FailingMap extends Map<string, unknown> {
-      override get(key: string): unknown {
-        return failing('read') ?? super.get(key);
-      }
-      override set(key: string, value: unknown): this {
-        return (failing('write') ?? super.set(key, value)) as this;
-      }
+/** A store that can fail from now on at one of its calls, and come back, and how often its lease was asked for. */
+function failingStore(how: 'down' | 'hanging') {
+  const fault: { at?: Call | undefined; asked: number } = { asked: 0 };
+  const failing = (call: Call): Promise<void> | undefined => {
+    if (call === 'acquire') fault.asked++;
+    if (fault.at !== call) return undefined;
+    return how === 'down' ? Promise.reject(new Error('ECONNREFUSED')) : new Promise<void>(() => undefined);
+  };
+  class FailingMap extends Map<string, unknown> {
+    override get(key: string): unknown {
+      return failing('read') ?? super.get(key);
     }
-    const calls = ['acquire', 'renew', 'complete', 'release'] as const;
-    const hooks: Hooks = Object.fromEntries(calls.map(call => [call, () => failing(call)]));
-    return {
-      store: new Keyv(new FailingMap()),
-      leases: new HookedLeases(hooks),
-      storeTimeout: TIMEOUT,
-      leaseDuration: 200,
-    };
+    override set(key: string, value: unknown): this {
+      return (failing('write') ?? super.set(key, value)) as this;
+    }
   }
+  const calls = ['acquire', 'renew', 'complete', 'release'] as const;
+  const leases = new HookedLeases(Object.fromEntries(calls.map(call => [call, () => failing(call)])));
+  return { fault, options: { store: new Keyv(new FailingMap()), leases, storeTimeout: TIMEOUT, leaseDuration: 200 } };
 }
 
 describe.each(
@@ -57,8 +45,8 @@ describe.each(
     more: IdempotencyOptions = {},
     act: Run = (_req, res, _next, run) => res.status(201).json({ run }),
   ) {
-    const fault = new Fault(how);
-    const served = await guarded({ ...fault.options, ...more }, act, { version });
+    const { fault, options } = failingStore(how);
+    const served = await guarded({ ...options, ...more }, act, { version });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     /** Asks over one connection that stays open: it has the answer within the bound. */
     const ask = async () => {

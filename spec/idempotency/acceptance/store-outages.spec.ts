@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { KeyvPostgres } from '@keyv/postgres';
-import { Keyv } from 'keyv';
-import { idempotency } from '../../../lib';
 import type { WireResponse } from '../../support/listen';
 import type { NodeProcess } from '../../support/servers/node-process';
 import { PostgresServer } from '../../support/servers/postgres-server';
@@ -87,14 +84,4 @@ describe.each<[string, () => Promise<RedisServer | PostgresServer>]>([
     expect([status, ms < 800 + BOUND, (await waiting).status, service.runs(key)]).toEqual([201, true, 503, 1]);
     expect(processes[0].output).toContain(`event not-stored ${key}`);
   });
-});
-
-it('a Keyv on PostgreSQL is refused with what to write', () => {
-  expect(() => idempotency({ store: new Keyv(new KeyvPostgres('postgres://127.0.0.1:1')) })).toThrow(
-    new TypeError(
-      'idempotency: store is a Keyv on KeyvPostgres, on which bindonce cannot hold leases. ' +
-        'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this ' +
-        'application runs in one process. For PostgreSQL, use postgresStore(pool) in its place, with a Pool of pg.',
-    ),
-  );
 });

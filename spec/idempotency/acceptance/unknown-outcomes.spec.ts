@@ -1,19 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { Pool } from 'pg';
-import {
-  bindRequest,
-  dto,
-  idempotency,
-  int,
-  memoryLeases,
-  postgresStore,
-  queryParam,
-  redisLeases,
-  type IdempotencyOptions,
-  type LeaseStore,
-} from '../../../lib';
+import { idempotency, memoryLeases, postgresStore, redisLeases, type IdempotencyOptions } from '../../../lib';
 import { guarded, type Run } from '../../support/guarded';
 import { HookedLeases } from '../../support/hooked-leases';
 import type { WireResponse } from '../../support/listen';
@@ -61,8 +49,6 @@ async function shopOn({ store, leases }: Place, options: IdempotencyOptions = {}
     state.cacheKey = req.idempotency.cacheKey;
     state.started.happens();
     if (isCutOff) await state.mayEnd.happened;
-    if (req.get('X-Then') === 'throw') throw Object.assign(new Error('no'), { status: 418 });
-    if (req.get('X-Then') === 'forget') req.idempotency.forget();
     res.status(201).json({ run });
   };
   const served = await guarded(
@@ -74,10 +60,9 @@ async function shopOn({ store, leases }: Place, options: IdempotencyOptions = {}
       ignoreHost: true,
       ...options,
       store,
-      leases: isCutOff ? (Object.create(leases, away) as LeaseStore) : leases,
+      leases: isCutOff ? (Object.create(leases, away) as Place['leases']) : leases,
     },
     act,
-    { behind: [bindRequest(dto({ n: queryParam(int, { default: 0 }) }))] },
   );
   return Object.assign(state, served);
 }
@@ -141,26 +126,9 @@ describe.each(['Redis', 'PostgreSQL'] as const)("on %s, with whenOwnerDies: 'ref
     for (const one of [await answer, await post()]) expect(one).toMatchObject({ status: 201, text: '{"run":1}' });
   });
 
-  it('what is unknown is forgotten cacheDuration after the handler began', async () => {
-    const { post, runs } = await deadOwner(places[name], { cacheDuration: 3 * SHORT });
-    expect(codeOf(await post())).toBe('outcome-unknown');
-    await pause(3 * SHORT);
-    expect([(await post()).status, runs()]).toEqual([201, 1]);
-  });
-
   it('other values under its key are still another request', async () => {
     const { post } = await deadOwner(places[name], { whenKeyReused: 'reject' });
     expect([codeOf(await post()), codeOf(await post('/?n=1'))]).toEqual(['outcome-unknown', 422]);
-  });
-
-  it('forget() and a refused request leave the key free, and an error is stored, as ever', async () => {
-    const { post, runs } = await shopOn(places[name]);
-    const key = `free ${process.pid} ${keys++}`;
-    const then = (what: string) => post({ key, headers: { 'X-Then': what } });
-    expect([(await then('forget')).text, (await then('throw')).status]).toEqual(['{"run":1}', 418]);
-    expect([(await post({ key })).status, runs()]).toEqual([418, 2]);
-    const bad = { key: `${key} bound`, path: '/?n=x' };
-    expect([(await post(bad)).status, (await post(bad)).status, runs()]).toEqual([400, 400, 2]);
   });
 });
 

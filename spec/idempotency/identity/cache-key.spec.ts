@@ -2,17 +2,8 @@ import type { RequestHandler } from 'express';
 import Keyv from 'keyv';
 import type { IdempotencyOptions } from '../../../lib';
 import { canonicalHost } from '../../../lib/idempotency/identity/cache-key';
-import {
-  allDifferent,
-  allOne,
-  countingService,
-  form,
-  json,
-  runsOf,
-  typed,
-  type Around,
-  type Asked,
-} from '../../support/counting-service';
+import { allDifferent, allOne, form, runsOf, typed } from '../../support/counting-service';
+import type { Around, Keyed as Asked } from '../../support/guarded';
 
 const host = (Host: string): Asked => ({ headers: { Host } });
 const proxied = (host: string, proto = 'https', Host?: string): Asked => ({
@@ -20,68 +11,45 @@ const proxied = (host: string, proto = 'https', Host?: string): Asked => ({
 });
 const paths = (text: string): Asked[] => text.split(' ').map(path => ({ path }));
 const ofForm = (charset: string): Asked => typed(`application/x-www-form-urlencoded; charset=${charset}`, 'a=%E9');
+const ofTypes = (body: string, ...types: string[]): Asked[] => types.map(type => typed(type, body));
 const trusting: Around = { configure: app => app.set('trust proxy', true) };
 // A store of its own: with a Host of the client's choosing, the requests of two specs could meet.
 const ofItsOwn = (options: IdempotencyOptions = {}): IdempotencyOptions => ({ store: new Keyv(), ...options });
 
-describe('two requests that differ in', () => {
-  it.each<[string, Asked[], IdempotencyOptions?]>([
-    ['the case of the path', paths('/x /X')],
-    ['the order of more names than a parser reads', paths(`/?v=1&${'x&'.repeat(1_000)}y /?${'x&'.repeat(1_000)}y&v=1`)],
-    ['the order of the values of one query name', paths('/?a=1&a=2 /?a=2&a=1')],
-    [
-      'where the values of one additional header end and those of the next begin',
-      [{ headers: { 'X-One': ['x-two', 'x-two'] } }, { headers: { 'X-One': 'x-two', 'X-Two': 'x-two' } }],
-      { additionalHeaders: ['X-One', 'X-Two'] },
-    ],
-    ['the last of many bytes', ['a', 'b'].map(end => typed('text/plain', `${'x'.repeat(300_000)}${end}`))],
-    [
-      'the media type of the body',
-      ['text/plain', 'text/html', 'text/plain; charset=latin1'].map(type => typed(type, 'a')),
-    ],
-    ['the charset of a form', [ofForm('utf-8'), ofForm('iso-8859-1')]],
-  ])('%s run separately, and each has its own answer', async (_what, ...[requests, options]) => {
-    expect(await runsOf(requests, options)).toBe(allDifferent(requests));
-  });
+it.each<[string, Asked[], IdempotencyOptions?]>([
+  ['the case of the path', paths('/x /X')],
+  ['the order of more names than a parser reads', paths(`/?v=1&${'x&'.repeat(1_000)}y /?${'x&'.repeat(1_000)}y&v=1`)],
+  ['the order of the values of one query name', paths('/?a=1&a=2 /?a=2&a=1')],
+  ['the last of many bytes', ['a', 'b'].map(end => typed('text/plain', `${'x'.repeat(300_000)}${end}`))],
+  ['the media type of the body', ofTypes('a', 'text/plain', 'text/html', 'text/plain; charset=latin1')],
+  ['the charset of a form', [ofForm('utf-8'), ofForm('iso-8859-1')]],
+])('requests that differ in %s run separately, and each has its own answer', async (_what, ...[requests, options]) => {
+  expect(await runsOf(requests, options)).toBe(allDifferent(requests));
 });
 
-describe('two requests that differ only in', () => {
-  it.each<[string, Asked[], IdempotencyOptions?]>([
-    ['whether an absent body is chunked', [{ headers: { 'Transfer-Encoding': 'chunked' } }, {}]],
-    ['the order of query names', paths('/?a=1&b=2&a=3 /?b=2&a=1&a=3')],
-    ['the order of form names', [form('a=1&b=2'), form('b=2&a=1')]],
-    ['the charset of a form, named or spelt otherwise', [form('a=%E9'), ofForm('utf-8'), ofForm('"UTF-8"')]],
-    ['headers that do not count', [{ headers: { 'User-Agent': 'a', Accept: 'text/html' } }, {}]],
-    [
-      'the case of the names of additional headers',
-      [{ headers: { 'x-one': 'a' } }, { headers: { 'X-ONE': 'a' } }],
-      { additionalHeaders: ['X-One', 'x-one'] },
-    ],
-    [
-      'the order of media type parameters',
-      ['text/plain; a=1; b=2', 'Text/Plain;b=2;a=1'].map(type => typed(type, 'x')),
-    ],
-    [
-      'the case of a charset',
-      ['application/json; charset=utf-8', 'application/json; Charset="UTF-8"'].map(type => typed(type, '{}')),
-    ],
-    [
-      'the body, where it is ignored',
-      [json('1'), form('a=1'), { body: 'b' }, {}].map(({ body }) => ({ body })),
-      { ignoreRequestBody: true },
-    ],
-  ])('%s are one run', async (_what, ...[requests, options]) => {
-    expect(await runsOf(requests, options)).toBe(allOne(requests));
-  });
+it.each<[string, Asked[], IdempotencyOptions?]>([
+  ['whether an absent body is chunked', [{ headers: { 'Transfer-Encoding': 'chunked' } }, {}]],
+  ['the order of query names', paths('/?a=1&b=2&a=3 /?b=2&a=1&a=3')],
+  ['the order of form names', [form('a=1&b=2'), form('b=2&a=1')]],
+  ['the charset of a form, named or spelt otherwise', [form('a=%E9'), ofForm('utf-8'), ofForm('"UTF-8"')]],
+  ['headers that do not count', [{ headers: { 'User-Agent': 'a', Accept: 'text/html' } }, {}]],
+  [
+    'the case of the names of additional headers',
+    [{ headers: { 'x-one': 'a' } }, { headers: { 'X-ONE': 'a' } }],
+    { additionalHeaders: ['X-One', 'x-one'] },
+  ],
+  ['the order of media type parameters', ofTypes('x', 'text/plain; a=1; b=2', 'Text/Plain;b=2;a=1')],
+  ['the case of a charset', ofTypes('{}', 'application/json; charset=utf-8', 'application/json; Charset="UTF-8"')],
+  ['the body, where it is ignored', [{ body: '1' }, { body: 'a=1' }, {}], { ignoreRequestBody: true }],
+])('requests that differ only in %s are one run', async (_what, ...[requests, options]) => {
+  expect(await runsOf(requests, options)).toBe(allOne(requests));
 });
 
-describe('behind a proxy', () => {
-  it.each<[string, Asked[]]>([
-    ['host', [proxied('a.example'), proxied('b.example')]],
-    ['scheme', [proxied('a.example', 'http'), proxied('a.example', 'https')]],
-  ])('the forwarded %s counts where the proxy is trusted, and only there', async (_what, requests) => {
-    expect([await runsOf(requests, ofItsOwn(), trusting), await runsOf(requests)]).toEqual(['1 2', '1 1']);
-  });
+it.each<[string, Asked[]]>([
+  ['host', [proxied('a.example'), proxied('b.example')]],
+  ['scheme', [proxied('a.example', 'http'), proxied('a.example', 'https')]],
+])('the forwarded %s counts where the proxy is trusted, and only there', async (_what, requests) => {
+  expect([await runsOf(requests, ofItsOwn(), trusting), await runsOf(requests)]).toEqual(['1 2', '1 1']);
 });
 
 describe('an additional header', () => {
@@ -104,17 +72,14 @@ describe('an additional header', () => {
   });
 
   it('counts in whatever order and case they are named', async () => {
-    const keys = new Set<string>();
-    for (const additionalHeaders of [
-      ['X-One', 'X-Two'],
-      ['x-two', 'X-ONE', 'x-one'],
-    ]) {
-      const onEvent: IdempotencyOptions['onEvent'] = ({ cacheKey }) => keys.add(cacheKey);
-      const { answerTo } = await countingService(ofItsOwn({ ignoreHost: true, additionalHeaders, onEvent }));
-      await answerTo({ headers: { 'X-One': 'a', 'X-Two': 'b' } });
+    const keys: string[] = [];
+    for (const named of ['X-One X-Two', 'x-two X-ONE x-one']) {
+      const onEvent: IdempotencyOptions['onEvent'] = ({ cacheKey }) => keys.push(cacheKey);
+      const options = ofItsOwn({ ignoreHost: true, additionalHeaders: named.split(' '), onEvent });
+      await runsOf([{ headers: { 'X-One': 'a', 'X-Two': 'b' } }], options);
     }
     // 64 hex digits, which show nothing of the request.
-    expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect([...new Set(keys)]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 });
 

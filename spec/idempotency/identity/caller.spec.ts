@@ -10,27 +10,15 @@ import {
   type IdempotencyOptions,
 } from '../../../lib';
 import { warned } from '../../../lib/warnings/warn-once';
-import { countingService, runsOf, type Around, type Asked } from '../../support/counting-service';
+import { allDifferent, countingService, runsOf } from '../../support/counting-service';
+import type { Around, Keyed as Asked } from '../../support/guarded';
 import { EventLog } from '../../support/event-log';
 
 /** What an authentication middleware leaves on the request. */
 type Left = Readonly<Record<string, unknown>>;
 type Scope = IdempotencyOptions['scope'];
 
-/** An id as bson makes it: its bytes are private, and it writes itself. */
-class HexId {
-  readonly #hex: string;
-  constructor(hex: string) {
-    this.#hex = hex;
-  }
-  toString(): string {
-    return this.#hex;
-  }
-  toJSON(): string {
-    return this.#hex;
-  }
-}
-
+/** An id that is private, and can be read as text only; as bson makes it, it writes itself as JSON, too. */
 class TextId {
   readonly #text: string;
   constructor(text: string) {
@@ -38,6 +26,11 @@ class TextId {
   }
   toString(): string {
     return this.#text;
+  }
+}
+class HexId extends TextId {
+  toJSON(): string {
+    return this.toString();
   }
 }
 
@@ -56,6 +49,8 @@ class Opaque {
 class Tagged {
   readonly [Symbol.toStringTag] = 'User';
 }
+
+const having = (...headers: Record<string, string>[]): Asked[] => headers.map(one => ({ headers: one }));
 
 const leave =
   (left: object): RequestHandler =>
@@ -92,11 +87,7 @@ describe('by default, a response is not shared where the callers have another', 
     ['provider', { user: { id: 1, provider: 'google' } }, { user: { id: 1, provider: 'github' } }],
     ['tenantId', { user: { id: 1, tenantId: 'acme' } }, { user: { id: 1, tenantId: 'globex' } }],
     ['tid', { auth: { sub: 'u', tid: 'a' } }, { auth: { sub: 'u', tid: 'b' } }],
-    [
-      'user behind one gateway',
-      { auth: { sub: 'gateway' }, user: { id: 1 } },
-      { auth: { sub: 'gateway' }, user: { id: 2 } },
-    ],
+    ['user behind one gateway', { auth: { sub: 'g' }, user: { id: 1 } }, { auth: { sub: 'g' }, user: { id: 2 } }],
     ['caller at all', { user: { id: 1 } }, {}],
   ])('%s', async (_what, one, other) => {
     expect(await runsOf([{}, {}], {}, leaving(one, other))).toBe('1 2');
@@ -105,11 +96,7 @@ describe('by default, a response is not shared where the callers have another', 
 
 describe('by default, a response is shared where', () => {
   it.each<[string, Left, Left]>([
-    [
-      'the token was refreshed',
-      { auth: { sub: 'a', iat: 1, exp: 2, nbf: 1, jti: 'x' } },
-      { auth: { sub: 'a', iat: 5, exp: 6, nbf: 5, jti: 'y' } },
-    ],
+    ['the token was refreshed', { auth: { sub: 'a', exp: 2, jti: 'x' } }, { auth: { sub: 'a', exp: 6, jti: 'y' } }],
     ['an id is a number once and text once', { user: { id: 7 } }, { user: { id: '7' } }],
     ['the same caller has more claims', { user: { id: 1 } }, { user: { id: '1', name: 'Ann' } }],
     ['there is no caller', { user: undefined }, { auth: null, user: false }],
@@ -125,6 +112,7 @@ it('by default, a response is shared where the header of a gateway has changed, 
 });
 
 describe('by default, the application is told to pass scope, and nothing runs, where a caller is', () => {
+  const asObject = { toJSON: () => ({ balance: 3 }), toString: () => 'acme, balance 3' };
   it.each<[string, Left, string]>([
     ['an array', { user: [{ id: 1 }] }, 'req.user'],
     ['named, and its id null', { user: { id: null, name: 'Ann' } }, 'req.user'],
@@ -143,11 +131,7 @@ describe('by default, the application is told to pass scope, and nothing runs, w
     ['of an id that is a method', { user: { id: () => 1 } }, 'req.user.id'],
     ['of a second id that cannot be read', { user: { sub: 'a', _id: {} } }, 'req.user._id'],
     ['of a tenant that cannot be read', { user: { id: 1, tenant: { name: 'acme' } } }, 'req.user.tenant'],
-    [
-      'of a tenant that writes itself as an object',
-      { user: { id: 1, tenant: { toJSON: () => ({ balance: 3 }), toString: () => 'acme, balance 3' } } },
-      'req.user.tenant',
-    ],
+    ['of a tenant that writes itself as an object', { user: { id: 1, tenant: asObject } }, 'req.user.tenant'],
   ])('%s', async (_what, caller, place) => {
     const { answerTo, runs } = await countingService({}, leaving(caller));
     const told = `idempotency: ${place} is set, but bindonce cannot read an id from it `;
@@ -159,11 +143,10 @@ describe('by default, the application is told to pass scope, and nothing runs, w
 describe('scope', () => {
   const tenant: Scope = (req, caller) => JSON.stringify([caller, req.get('X-Tenant')]);
   const acme = { 'X-Tenant': 'acme' };
-  const ofTenants = (...headers: Record<string, string>[]): Asked[] => headers.map(one => ({ headers: one }));
 
   it('adds to the default that it gets', async () => {
     const around = leaving({ user: { id: 1 } }, { user: { id: 2 } }, { user: { id: 1 } }, {}, {});
-    const requests = ofTenants(acme, acme, { 'X-Tenant': 'globex' }, acme, { ...acme, Authorization: 'Bearer a' });
+    const requests = having(acme, acme, { 'X-Tenant': 'globex' }, acme, { ...acme, Authorization: 'Bearer a' });
     expect(await runsOf(requests, { scope: tenant }, around)).toBe('1 2 3 4 5');
   });
 
@@ -180,12 +163,16 @@ describe('scope', () => {
   });
 
   it('that returns undefined means everyone, and another text another caller, the empty one too', async () => {
-    const requests = ofTenants({}, { 'X-Tenant': '' }, acme, {}, { Authorization: 'Bearer a' });
+    const requests = having({}, { 'X-Tenant': '' }, acme, {}, { Authorization: 'Bearer a' });
     expect(await runsOf(requests, { scope: req => req.get('X-Tenant') })).toBe('1 2 3 1 1');
   });
 });
 
 describe('a caller that appears behind the guard', () => {
+  const userOf = (req: object) => (req as { user?: { sub: string } }).user;
+  const tooLate = (): never => {
+    throw new Error('too late');
+  };
   it.each<[string, RequestHandler[], object]>([
     ['as req.user', [], { user: { id: 1 } }],
     ['as req.auth', [], { auth: { sub: 'a' } }],
@@ -201,20 +188,9 @@ describe('a caller that appears behind the guard', () => {
   });
 
   it.each<[string, IdempotencyMiddleware]>([
-    [
-      'of configure()',
-      configure({ binding: { claims: req => (req as { user?: { sub: string } }).user } }).idempotency(),
-    ],
-    ['by an own scope', idempotency({ scope: req => (req as { user?: { sub: string } }).user?.sub })],
-    [
-      'where an own scope cannot be asked again',
-      idempotency({
-        scope: req => {
-          if ((req as { user?: object }).user) throw new Error('too late');
-          return 'a';
-        },
-      }),
-    ],
+    ['of configure()', configure({ binding: { claims: userOf } }).idempotency()],
+    ['by an own scope', idempotency({ scope: req => userOf(req)?.sub })],
+    ['where an own scope cannot be asked again', idempotency({ scope: req => (userOf(req) ? tooLate() : 'a') })],
   ])('%s, is one, too', async (_how, guard) => {
     const { answersTo } = await countingService(guard, { behind: [leave({ user: { sub: 'a' } })] });
     expect(await answersTo([{}, {}])).toEqual(['1', '409']);
@@ -231,4 +207,47 @@ describe('a caller that appears behind the guard', () => {
     isKnown = true;
     expect(await answerTo({})).toBe('1');
   });
+});
+
+describe('cookies that nothing explains', () => {
+  it('cause a warning, once', async () => {
+    const { answersTo } = await countingService();
+    expect(await answersTo(having({}, { Authorization: 'Bearer a', Cookie: 'a=1' }))).toEqual(['1', '2']);
+    expect(warnings()).toEqual([]);
+    expect(await answersTo(having({ Cookie: 'a=1' }, { Cookie: 'b=1' }))).toEqual(['1', '1']);
+    expect(warnings()).toEqual(['BINDONCE_COOKIE_ONLY']);
+  });
+
+  it('are named by the header of a gateway, if there is one, which tells no callers apart either', async () => {
+    const [ann, ben] = ['ann', 'ben'].map(name => ({ 'X-Forwarded-User': name, Cookie: 'a=1' }));
+    const { answersTo } = await countingService();
+    const answers = await answersTo(having({ ...ann, Authorization: 'Bearer a' }, ann ?? {}, ben ?? {}));
+    expect([answers, warnings()]).toEqual([['1', '2', '2'], ['BINDONCE_HEADER_ONLY']]);
+    expect(String(emitWarning.mock.calls[0]?.[0])).toContain("`scope: req => req.get('x-forwarded-user')`");
+  });
+});
+
+it('a response to a request without a caller is not shared where the request has another Authorization or X-Api-Key', async () => {
+  const authorizations = ['Bearer a', 'Bearer b', '', 'a', 'id:1', 'Basic gateway'];
+  const keys = ['a', 'b'].map(key => ({ 'X-Api-Key': key }));
+  const requests = having({}, ...authorizations.map(Authorization => ({ Authorization })), ...keys);
+  requests.push(...having(...keys.map(key => ({ Authorization: 'Basic gateway', ...key }))));
+  expect(await runsOf(requests)).toBe(allDifferent(requests));
+});
+
+it.each([
+  'AWS4-HMAC-SHA256 Credential=a/20261122/eu/s3/aws4_request, Signature=1',
+  'Digest username="a", nc=00000001',
+  'OAuth oauth_nonce="1"',
+  'Hawk id="a", nonce="1"',
+  'HMAC a:1',
+  'HMAC-SHA256 Signature=1',
+  'Signature keyId="a"',
+  'Negotiate YII',
+  'NTLM TlR',
+  'digest username="a"',
+])('%s is an error that says to pass scope', async Authorization => {
+  const { answersTo, runs } = await countingService();
+  const told = /^idempotency: the Authorization scheme "[\w-]+" signs each request, .* or pass the `scope` option\.$/;
+  expect([await answersTo(having({ Authorization })), runs()]).toEqual([[expect.stringMatching(told)], 0]);
 });

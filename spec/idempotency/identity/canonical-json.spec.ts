@@ -69,14 +69,11 @@ it.each<[string, string]>([
 function written(value: unknown, choices: Iterator<number>): string {
   const choice = (of: number): number => (choices.next().value as number) % of;
   const blank = (): string => ['', ' ', '\n\t'][choice(3)] ?? '';
-  const text = (one: string): string =>
-    `"${[...Array(one.length).keys()]
-      .map(at => {
-        const unit = one.charCodeAt(at);
-        const isPlain = unit >= 0x20 && unit < 0xd800 && one[at] !== '"' && one[at] !== '\\';
-        return isPlain && choice(2) === 0 ? one.charAt(at) : `\\u${unit.toString(16).padStart(4, '0')}`;
-      })
-      .join('')}"`;
+  const letter = (one: string): string => {
+    const isPlain = one >= ' ' && one < '\ud800' && one !== '"' && one !== '\\';
+    return isPlain && choice(2) === 0 ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  };
+  const text = (one: string): string => `"${one.split('').map(letter).join('')}"`;
   const number = (one: number): string => {
     const [digits = '', exponent = '0'] = one.toExponential().split('e');
     const [whole = '', fraction = ''] = digits.split('.');

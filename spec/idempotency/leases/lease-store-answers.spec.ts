@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { memoryLeases, type LeaseStore } from '../../../lib';
+import { countingService } from '../../support/counting-service';
 import { expressVersions } from '../../support/express-versions';
 import { guarded, seen } from '../../support/guarded';
 
@@ -8,13 +9,9 @@ describe.each(expressVersions)('a lease store of the application, on %s,', (_ver
     'whose acquire() answers %j is an error that names the answer, and nothing runs',
     async answer => {
       const leases = Object.assign(memoryLeases(), { acquire: () => Promise.resolve(answer) }) as LeaseStore;
-      const { app, post, runs } = await guarded({ leases }, undefined, { version });
-      app.use(((error: Error, _req, res, next) => {
-        if (res.headersSent) next(error);
-        else res.send(error.message);
-      }) as import('express').ErrorRequestHandler);
-      const named = expect.stringContaining(`leases.acquire() answered ${inspect(answer)} instead of`) as string;
-      expect([(await post()).text, runs()]).toEqual([named, 0]);
+      const { answerTo, runs } = await countingService({ leases }, { version });
+      expect(await answerTo({})).toContain(`leases.acquire() answered ${inspect(answer)} instead of`);
+      expect(runs()).toBe(0);
     },
   );
 

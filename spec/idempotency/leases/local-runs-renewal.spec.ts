@@ -13,13 +13,11 @@ describe('a lease', () => {
         if (++asked === 6) often.happens();
         if (asked % 3 !== 0) throw new Error('The connection was reset');
       };
-      const { log, runs, post } = await guarded(
-        { leases: new HookedLeases({ renew }), leaseDuration },
-        async (_req, res) => {
-          await often.happened;
-          res.send('done');
-        },
-      );
+      const leases = new HookedLeases({ renew });
+      const { log, runs, post } = await guarded({ leases, leaseDuration }, async (_req, res) => {
+        await often.happened;
+        res.send('done');
+      });
       const begun = performance.now();
       const texts = (await Promise.all([post(), post()])).map(({ text }) => text);
       return { seen: [...texts, runs(), log.kinds.includes('lease-lost')], ms: performance.now() - begun };

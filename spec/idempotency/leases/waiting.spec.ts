@@ -9,10 +9,7 @@ async function waiting(leases: LeaseStore, count: number) {
   const [running, mayEnd] = [signal(), signal()];
   const state = { asked: 0 };
   const { acquire } = leases;
-  leases.acquire = (...given) => {
-    state.asked++;
-    return Reflect.apply(acquire, leases, given);
-  };
+  leases.acquire = (...given) => Reflect.apply(acquire, leases, (state.asked++, given));
   const { post, runs } = await guarded({ leases }, async (_req, res) => {
     running.happens();
     await mayEnd.happened;

@@ -16,7 +16,7 @@ afterAll(() => browser.close());
 afterEach(() => page.close());
 
 /** An application with three runs, and the page over it. */
-async function open(options: Parameters<Browser['newPage']>[0] = {}, leases?: LeaseStore) {
+async function open(leases?: LeaseStore) {
   const once = idempotency({ store: new Keyv({ store: new Map() }), ...(leases && { leases }) });
   const runs: string[] = [];
   const app = express()
@@ -31,7 +31,7 @@ async function open(options: Parameters<Browser['newPage']>[0] = {}, leases?: Le
   await post('milk', '/orders/2');
   await post('tea', '/<img src=x onerror=alert(1)>'.replaceAll(' ', '%20'));
   const asked: string[] = [];
-  page = await browser.newPage(options);
+  page = await browser.newPage();
   page.on('request', request => asked.push(new URL(request.url()).origin));
   page.on('dialog', dialog => dialog.type() === 'alert' && asked.push('a script of a path has run'));
   await page.goto(`${url}/operate`);
@@ -91,22 +91,15 @@ describe('the page of operate()', () => {
   it.each(['It ran', 'It did not run'])('settles a run whose process died: %s', async outcome => {
     const settled: unknown[] = [];
     const memory = memoryLeases();
-    const run: RunRecord = {
-      cacheKey: 'dead',
-      token: 't',
-      state: 'unknown',
-      method: 'POST',
-      path: '/pay',
-      created: 0,
-      ends: 1e13,
-    };
+    const sent = { method: 'POST', path: '/pay', created: 0, ends: 1e13 };
+    const run: RunRecord = { cacheKey: 'dead', token: 't', state: 'unknown', ...sent };
     const leases = Object.assign(Object.create(memory) as LeaseStore, {
       acquire: (...args: Parameters<LeaseStore['acquire']>) =>
         args[0] === 'dead' ? ({ kind: 'unknown', token: 't' } as const) : memory.acquire(...args),
       list: () => Promise.resolve({ items: settled.length === 0 ? [run] : [] }),
       settle: (_key: string, _token: string, how: string) => settled.push(how) > 0,
     });
-    await open({}, leases);
+    await open(leases);
     expect(await page.locator('.happened').innerText()).toContain('Every retry gets 409 until you settle it');
     page.on('dialog', dialog => dialog.accept());
     await page.getByRole('button', { name: `${outcome}: POST /pay` }).click();

@@ -5,23 +5,21 @@ import { idempotency, operate, type LeaseStore, type OperateOptions } from '../.
 import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 
-interface Shop {
-  readonly app: Express;
-  readonly cacheKey: () => string;
-}
-
-function shop(version: () => Express, options: Partial<OperateOptions> = { allow: () => true }): Shop {
+function shop(version: () => Express, options: Partial<OperateOptions> = { allow: () => true }) {
   const once = idempotency({ store: new Keyv({ store: new Map() }) });
   const app = version();
-  const state = { cacheKey: '' };
+  let cacheKey = '';
   app.use('/operate', operate(once, options as OperateOptions));
   app.post('/orders', once, (req, res) => {
-    state.cacheKey = req.idempotency.cacheKey;
+    ({ cacheKey } = req.idempotency);
     res.status(201).set('X-Order', '7').send('<b>7</b>');
   });
-  return { app, cacheKey: () => state.cacheKey };
+  return { app, cacheKey: () => cacheKey };
 }
 
+const throwing = (): never => {
+  throw new Error('secret');
+};
 const same = { 'Sec-Fetch-Site': 'same-origin' };
 
 describe.each(expressVersions)('operate() (%s)', (_version, version) => {
@@ -66,13 +64,8 @@ describe.each(expressVersions)('operate() (%s)', (_version, version) => {
   it.each<[allowed: string, allow: OperateOptions['allow']]>([
     ['false', () => false],
     ['a promise of false', () => Promise.resolve(false)],
-    [
-      'a throw',
-      () => {
-        throw new Error('secret');
-      },
-    ],
-    ['a rejection', () => Promise.reject(new Error('secret'))],
+    ['a throw', throwing],
+    ['a rejection', async () => throwing()],
     ['what is not true', () => 'yes' as unknown as boolean],
   ])('shows nothing, whatever the path, when allow answers %s', async (_allowed, allow) => {
     const { app, cacheKey } = shop(version, { allow });
@@ -103,10 +96,8 @@ describe.each(expressVersions)('operate() (%s)', (_version, version) => {
       expect([status, text.includes(cacheKey())]).toEqual([reads ? 200 : 403, reads]);
     }
     const resolved = await ask(app, { path: `${path}/resolve`, json: { outcome: 'ran' }, headers });
-    const [removed, again] = [
-      await ask(app, { method: 'DELETE', path, headers }),
-      await ask(app, { method: 'DELETE', path, headers }),
-    ];
+    const remove = () => ask(app, { method: 'DELETE', path, headers });
+    const [removed, again] = [await remove(), await remove()];
     expect([resolved.status, removed.status]).toEqual(changes ? [200, 200] : [403, 403]);
     if (changes) expect([removed.body, again.body]).toEqual([{ purged: true }, { purged: false }]);
     const { 'idempotent-replayed': mark } = (await ask(app, { path: '/orders', key: 'k' })).headers;
@@ -121,19 +112,17 @@ describe.each(expressVersions)('operate() (%s)', (_version, version) => {
     expect((await ask(app, { method: 'DELETE', path, headers })).body).toEqual({ purged: true });
   });
 
-  it.each<[method: string, path: string, status: number]>([
-    ['GET', '/operate', 308],
-    ['GET', '/operate/', 200],
-    ['HEAD', '/operate/page.css', 200],
-    ['GET', '/operate/keys/of-nobody', 404],
-    ['GET', '/operate/keys?state=over', 400],
-    ['GET', '/operate/keys?after=x', 200],
-    ['GET', '/operate/../package.json', 404],
-    ['GET', '/operate/index.html', 404],
-    ['PUT', '/operate/keys/x', 404],
-    ['POST', '/operate/keys', 404],
-  ])('answers %s %s with %i', async (method, path, status) => {
-    expect((await ask(shop(version).app, { method, path })).status).toBe(status);
+  it.each([
+    [308, ['GET /operate']],
+    [200, ['GET /operate/', 'HEAD /operate/page.css', 'GET /operate/keys?after=x']],
+    [400, ['GET /operate/keys?state=over']],
+    [
+      404,
+      ['GET /operate/keys/of-nobody', 'GET /operate/../package.json', 'GET /operate/index.html', 'PUT /operate/keys/x'],
+    ],
+  ])('answers with %i: %j', async (status, requests) => {
+    for (const [method, path] of requests.map(one => one.split(' ')))
+      expect((await ask(shop(version).app, { method: method ?? '', path: path ?? '' })).status).toBe(status);
   });
 
   it('allows its page nothing but its own files, and no page to keep or to frame it', async () => {
@@ -145,16 +134,13 @@ describe.each(expressVersions)('operate() (%s)', (_version, version) => {
   });
 });
 
-it.each<[what: string, make: () => unknown, message: RegExp]>([
-  ['without allow', () => operate(idempotency(), {} as OperateOptions), /^operate: pass allow/],
-  ['without options', () => operate(idempotency(), undefined as unknown as OperateOptions), /^operate/],
-  ['with an unknown option', () => operate(idempotency(), { allow: () => true, alow: 1 } as OperateOptions), /alow/],
-  [
-    'for another middleware',
-    () => operate(express.json() as never, { allow: () => true }),
-    /what idempotency\(\) returned/,
-  ],
-])('operate() %s is a TypeError', (_what, make, message) => {
+it.each<[what: string, given: unknown[], message: RegExp]>([
+  ['without allow', [idempotency(), {}], /^operate: pass allow/],
+  ['without options', [idempotency()], /^operate/],
+  ['with an unknown option', [idempotency(), { allow: () => true, alow: 1 }], /alow/],
+  ['for another middleware', [express.json(), { allow: () => true }], /what idempotency\(\) returned/],
+])('operate() %s is a TypeError', (_what, given, message) => {
+  const make = (): unknown => Reflect.apply(operate, undefined, given);
   expect(make).toThrow(TypeError);
   expect(make).toThrow(message);
 });

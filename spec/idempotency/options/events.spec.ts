@@ -1,6 +1,14 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { idempotency, type IdempotencyEvent, type IdempotencyOptions } from '../../../lib';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import express from 'express';
+import { Keyv } from 'keyv';
+import { idempotency, type IdempotencyOptions } from '../../../lib';
 import { guarded, type Run } from '../../support/guarded';
 import { HookedLeases } from '../../support/hooked-leases';
 import { keyed } from '../../support/replays';
@@ -11,7 +19,7 @@ const down = (): never => {
   throw new Error('ECONNREFUSED');
 };
 const storeIsDown = (at: 'acquire' | 'complete') => ({ leases: new HookedLeases({ [at]: down }), storeTimeout: 40 });
-const unavailable = expect.objectContaining({ code: 'store-unavailable' }) as Error;
+const CODE = 'store-unavailable';
 const text = { 'Content-Type': 'text/plain' };
 
 /** An application whose handler, once it has begun, answers when a second request of its key has asked for the lease. */
@@ -36,91 +44,35 @@ async function whileOneWaits(ms: number) {
 
 describe('onEvent', () => {
   const forgets: Run = (req, res) => res.end(req.idempotency.forget());
+  const runsAll: IdempotencyOptions = { ...storeIsDown('acquire'), whenStoreFails: 'run' };
+  const long: Run = (_req, res) => res.send('xx');
   const changesItsMind: Run = (_req, res) => {
     res.status(201).json({});
     res.status(500);
   };
-  it.each<[string, IdempotencyOptions, Run, string[], Partial<IdempotencyEvent>[]]>([
-    [
-      'executed and replayed',
-      {},
-      created,
-      ['', ''],
-      [
-        { kind: 'executed', status: 201 },
-        { kind: 'replayed', status: 201 },
-      ],
-    ],
-    ['executed for an error too', {}, (_req, res) => res.status(500).end(), [''], [{ kind: 'executed', status: 500 }]],
-    [
-      'the status that was sent, not one that the handler sets afterwards',
-      {},
-      changesItsMind,
-      [''],
-      [{ kind: 'executed', status: 201 }],
-    ],
-    [
-      'the same of what is forgotten',
-      { shouldCache: () => false },
-      changesItsMind,
-      [''],
-      [{ kind: 'forgotten', status: 201 }],
-    ],
-    [
-      'reused',
-      { whenKeyReused: 'reject' },
-      created,
-      ['a', 'b'],
-      [
-        { kind: 'executed', status: 201 },
-        { kind: 'reused', status: 422 },
-      ],
-    ],
-    ['forgotten, where the handler says so', {}, forgets, [''], [{ kind: 'forgotten', status: 200 }]],
-    [
-      'not-stored and unavailable, where the response is too large',
-      { maxResponseBytes: 1 },
-      (_req, res) => res.send('xx'),
-      ['', ''],
-      [
-        { kind: 'not-stored', status: 200 },
-        { kind: 'unavailable', status: 409 },
-      ],
-    ],
-    [
-      'not-stored, where the store fails',
-      storeIsDown('complete'),
-      created,
-      [''],
-      [{ kind: 'not-stored', status: 201, error: unavailable }],
-    ],
-    [
-      'store-failed',
-      storeIsDown('acquire'),
-      created,
-      [''],
-      [{ kind: 'store-failed', status: 503, error: unavailable }],
-    ],
-    [
-      'store-failed without a status, where the handler runs all the same',
-      { ...storeIsDown('acquire'), whenStoreFails: 'run' },
-      created,
-      [''],
-      [{ kind: 'store-failed', error: unavailable }],
-    ],
-  ])('is told %s', async (_title, options, act, bodies, expected) => {
+  /** The events of requests with these bodies: kind, status, and the code of the error. */
+  it.each<[string, IdempotencyOptions, Run, bodies: string, told: string]>([
+    ['replays', {}, created, 'a|a', 'executed 201, replayed 201'],
+    ['an error', {}, (_req, res) => res.status(500).end(), '', 'executed 500'],
+    ['the status that was sent, not one that is set afterwards', {}, changesItsMind, '', 'executed 201'],
+    ['the same of what is forgotten', { shouldCache: () => false }, changesItsMind, '', 'forgotten 201'],
+    ['what the handler forgets', {}, forgets, '', 'forgotten 200'],
+    ['a key that is reused', { whenKeyReused: 'reject' }, created, 'a|b', 'executed 201, reused 422'],
+    ['a response that is too large', { maxResponseBytes: 1 }, long, 'a|a', 'not-stored 200, unavailable 409'],
+    ['a response that fails to be stored', storeIsDown('complete'), created, '', `not-stored 201 ${CODE}`],
+    ['a store that fails', storeIsDown('acquire'), created, '', `store-failed 503 ${CODE}`],
+    ['a store that fails, where it runs all the same', runsAll, created, '', `store-failed ${CODE}`],
+  ])('is told of %s', async (_title, options, act, bodies, told) => {
     const { post, log } = await guarded(options, act);
-    for (const body of bodies) await post({ key: '"the key"', headers: text, body });
-    const number = expect.any(Number) as number;
-    expect(log.events).toEqual(
-      expected.map(event => ({
-        ...{ key: 'the key', startTime: number, durationMs: number },
-        cacheKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-        ...(['executed', 'not-stored', 'forgotten'].includes(String(event.kind)) && { handlerMs: number }),
-        ...event,
-      })),
-    );
-    expect(new Set(log.events.map(({ cacheKey }) => cacheKey)).size).toBe(1);
+    for (const body of bodies.split('|')) await post({ key: '"the key"', headers: text, body });
+    const shown = log.events.map(({ kind, status, error }) => [kind, status, (error as { code?: string })?.code]);
+    expect(shown.map(parts => parts.filter(Boolean).join(' ')).join(', ')).toBe(told);
+    const [number, cacheKey] = [expect.any(Number) as number, log.events[0]?.cacheKey];
+    expect(cacheKey).toMatch(/^[0-9a-f]{64}$/);
+    for (const event of log.events) {
+      expect(event).toMatchObject({ key: 'the key', cacheKey, startTime: number, durationMs: number });
+      expect('handlerMs' in event).toBe(/executed|not-stored|forgotten/.test(event.kind));
+    }
   });
 
   it('is told unguarded for a request that is let through without a key, with the request; nothing for a method that is not guarded', async () => {
@@ -185,5 +137,54 @@ describe('onEvent', () => {
       ],
     ]);
     warn.mockRestore();
+  });
+});
+
+/** What a meter was told: `name {attributes}` and how often; durations must be in seconds. */
+async function measured(work: (meter: ReturnType<MeterProvider['getMeter']>) => Promise<void>): Promise<string[]> {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
+  const provider = new MeterProvider({ readers: [reader] });
+  await work(provider.getMeter('spec'));
+  await provider.forceFlush();
+  const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(scope => scope.metrics));
+  await provider.shutdown();
+  return metrics.flatMap(({ descriptor, dataPoints }) =>
+    dataPoints.map(({ attributes, value }) => {
+      if (typeof value !== 'number') expect(value.sum).toBeLessThan(5);
+      const count = typeof value === 'number' ? value : value.count;
+      return `${descriptor.name} ${descriptor.unit} ${JSON.stringify(attributes)} ${count}`;
+    }),
+  );
+}
+
+describe('telemetry', () => {
+  it('counts requests by outcome and measures handlers, waits and the store, by route and without keys', async () => {
+    const found = await measured(async meter => {
+      const once = idempotency({ store: new Keyv({ store: new Map() }), scope: () => 'ann', telemetry: { meter } });
+      const router = express.Router().post('/:id', once, (_req, res) => void setTimeout(() => res.sendStatus(201), 50));
+      const { post } = await guarded(express.Router().use('/orders', router));
+      const order = (key = 'secret-key') => post({ key, path: '/orders/7' });
+      await Promise.all([order(), order()]);
+      await order();
+      await order('');
+    });
+    const route = '"http.route":"/orders/:id"';
+    expect(found).toEqual(
+      expect.arrayContaining([
+        `bindonce.requests {request} {"bindonce.outcome":"executed",${route}} 1`,
+        `bindonce.requests {request} {"bindonce.outcome":"waited",${route}} 1`,
+        `bindonce.requests {request} {"bindonce.outcome":"replayed",${route}} 1`,
+        `bindonce.requests {request} {"bindonce.outcome":"refused",${route}} 1`,
+        `bindonce.handler.duration s {"bindonce.outcome":"executed",${route}} 1`,
+        `bindonce.wait.duration s {"bindonce.outcome":"waited",${route}} 1`,
+        expect.stringMatching(/^bindonce\.store\.duration s \{\} \d+$/),
+      ]),
+    );
+    expect(found.join('\n')).not.toMatch(/secret-key|ann/);
+  });
+
+  it('true takes the global meter, which measures nothing unless the application has set one up', async () => {
+    expect((await (await guarded({ telemetry: true })).post()).status).toBe(200);
   });
 });

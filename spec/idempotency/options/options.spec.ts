@@ -98,30 +98,18 @@ describe('an option', () => {
     },
   );
 
-  it.each<[unknown, string]>([
-    [null, 'null'],
-    ['wait', '"wait"'],
-    [5_000, '5000'],
-    [true, 'true'],
-    [() => undefined, 'a function'],
-    [[], 'an empty array'],
-  ])('cannot be given as %p', (options, shown) => {
-    expect(() => idempotency(options as IdempotencyOptions)).toThrow(
-      new TypeError(`idempotency: options must be an object, not ${shown}`),
-    );
-  });
-
   it('maxResponseBytes may be what the default store can hold, and with a store any number', () => {
     const options = { maxResponseBytes: 63_963_137 };
-    const error = new TypeError(
-      'idempotency: maxResponseBytes must be at most 63963136 without a store, not 63963137, because the default store holds 64 MiB in all. Lower it, or pass a store.',
-    );
-    expect(() => idempotency(options)).toThrow(error);
+    const error =
+      'idempotency: maxResponseBytes must be at most 63963136 without a store, not 63963137, because the default store holds 64 MiB in all. Lower it, or pass a store.';
     const configured = configure({ idempotency: options });
-    expect(() => configured.idempotency()).toThrow(error);
-    expect(() => configure().idempotency(options)).toThrow(error);
+    for (const make of [
+      () => idempotency(options),
+      () => configured.idempotency(),
+      () => configure().idempotency(options),
+    ])
+      expect(make).toThrow(new TypeError(error));
     expect(configured.idempotency({ store: new Keyv() })).toBeInstanceOf(Function);
-    expect(idempotency({ maxResponseBytes: 2 ** 40, store: new Keyv() })).toBeInstanceOf(Function);
   });
 
   it('the header of the key cannot mark replays, too', () => {
@@ -139,14 +127,11 @@ describe('an option', () => {
   });
 
   it.each<['headerName' | 'replayedHeader', string, string]>([
-    ...['Authorization', 'X-API-Key', 'Transfer-Encoding', 'Content-Type'].map(
-      (header): ['headerName', string, string] => ['headerName', header, 'Idempotency-Key'],
-    ),
-    ...['Content-Length', 'Connection', 'Set-Cookie'].map((header): ['replayedHeader', string, string] => [
-      'replayedHeader',
-      header,
-      'Idempotent-Replayed',
-    ]),
+    ['headerName', 'Authorization', 'Idempotency-Key'],
+    ['headerName', 'X-API-Key', 'Idempotency-Key'],
+    ['headerName', 'Content-Type', 'Idempotency-Key'],
+    ['replayedHeader', 'Content-Length', 'Idempotent-Replayed'],
+    ['replayedHeader', 'Set-Cookie', 'Idempotent-Replayed'],
   ])('whose %s is %s, which is used for something else, is refused', (name, value, example) => {
     const error = new TypeError(
       `idempotency: ${name} cannot be ${value}, because clients and servers use that header for something else. ` +

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { expressVersions } from '../../support/express-versions';
-import { guarded, type Keyed } from '../../support/guarded';
+import { guarded, type Keyed, type Run } from '../../support/guarded';
 import { HookedLeases } from '../../support/hooked-leases';
 import { signal } from '../../support/signal';
 
@@ -17,10 +17,7 @@ describe.each(expressVersions)('a guard behind a middleware that has begun the r
     ['with a key', {}],
     ['without a key', { key: '' }],
   ])('refuses a request %s to the error handlers, which end the response, and nothing runs', async (_title, sent) => {
-    const begin: RequestHandler = (_req, res, next) => {
-      res.flushHeaders();
-      next();
-    };
+    const begin: RequestHandler = (_req, res, next) => next(res.flushHeaders());
     const { app, post, log, runs } = await guarded({}, undefined, { version, before: [begin] });
     app.use(endResponse);
     expect([(await post(sent)).text, log.kinds, runs()]).toEqual([refused, ['refused'], 0]);
@@ -30,13 +27,9 @@ describe.each(expressVersions)('a guard behind a middleware that has begun the r
     const [running, begun, mayEnd] = [signal(), signal(), signal()];
     const beginLater: RequestHandler = (req, res, next) => {
       next();
-      if (!req.get('X-Marked')) return;
-      setImmediate(() => {
-        res.flushHeaders();
-        begun.happens();
-      });
+      if (req.get('X-Marked')) setImmediate(() => begun.happens(res.flushHeaders()));
     };
-    const act = async (_req: unknown, res: { send(text: string): unknown }): Promise<void> => {
+    const act: Run = async (_req, res) => {
       running.happens();
       await mayEnd.happened;
       res.send('done');

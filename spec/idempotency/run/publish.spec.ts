@@ -48,13 +48,7 @@ describe('a process that is stopped for longer than storeTimeout just after the 
 
   it.each<[when: string, later: (then: () => void) => unknown]>([
     ['with its next immediate', setImmediate],
-    [
-      'once it has sent the response to the store',
-      then =>
-        setImmediate(() => {
-          setImmediate(then);
-        }),
-    ],
+    ['once it has sent the response to the store', then => setImmediate(() => void setImmediate(then))],
   ])('%s runs the request once: the client has its answer, and a retry the replay', async (_when, later) => {
     const stall = (): void => void later(() => standStill(STORE_TIMEOUT + 60));
     const { runs, post, persist } = await shop({ store }, () => undefined, stall);
@@ -91,13 +85,11 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
     await proxy.close();
   });
 
-  it.each<[how: string, ms: number]>([
+  it.each([
     ['for less than a lease', STORE_TIMEOUT + 200],
     ['for longer than the lease, which nobody has taken', LEASE + 500],
   ])('%s: the client gets its answer, a retry meanwhile 409, and a retry afterwards the replay', async (_how, ms) => {
-    const { log, runs, post, persist } = await shop({ store }, () => {
-      proxy.cut();
-    });
+    const { log, runs, post, persist } = await shop({ store }, () => proxy.cut());
     const cut = performance.now();
     const first = await post();
     expect([first.status, first.text]).toEqual([201, '{"order":1}']);
@@ -121,14 +113,13 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
         return super.set(key, value);
       }
     }
-    const guard: { seen?: RequestIdempotency } = {};
-    const { post, persist, runs } = await shop({ store: new Keyv({ store: new Full() }), leases }, seen => {
-      guard.seen = seen;
-    });
+    let cacheKey = '';
+    const store = new Keyv({ store: new Full() });
+    const { post, persist, runs } = await shop({ store, leases }, own => ({ cacheKey } = own));
     expect((await post()).status).toBe(201);
     const begun = performance.now();
     while (performance.now() - begun < 2 * LEASE) {
-      expect(await leases.acquire(guard.seen?.cacheKey ?? '', 'another', LEASE)).toMatchObject({ kind: 'running' });
+      expect(await leases.acquire(cacheKey, 'another', LEASE)).toMatchObject({ kind: 'running' });
       await pause(20);
     }
     isFull = false;

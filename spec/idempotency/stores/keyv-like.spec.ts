@@ -3,8 +3,11 @@ import KeyvValkey from '@keyv/valkey';
 import { Keyv } from 'keyv';
 import { Keyv as Keyv6 } from 'keyv-6';
 import { idempotency } from '../../../lib';
+import { guarded, seen, type Run } from '../../support/guarded';
 import { RedisServer } from '../../support/servers/redis-server';
+import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { Shop } from '../../support/shop';
+import { signal } from '../../support/signal';
 
 describe('a Keyv of version 5 or 6', () => {
   let redis: RedisServer;
@@ -14,38 +17,10 @@ describe('a Keyv of version 5 or 6', () => {
   afterAll(() => redis.stop());
 
   const onRedis = () => new KeyvRedis(redis.url);
-
-  it.each([
-    ['5 on a Map', () => new Keyv({ store: new Map() })],
-    ['6 on a Map', () => new Keyv6({ store: new Map() })],
-    ['5 on Redis', () => new Keyv({ store: onRedis() })],
-    ['6 on Redis', () => new Keyv6({ store: onRedis() })],
-    ['6 on Redis, under a namespace', () => new Keyv6({ store: onRedis(), namespace: 'shop' })],
-    ['6 on Redis, under a namespace of the adapter', () => new Keyv6(new KeyvRedis(redis.url, { namespace: 'depot' }))],
-  ])('keeps responses and has leases: %s', async (title, make) => {
-    const shop = await Shop.open(make());
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => shop.outcome(title)));
-    expect(outcomes.sort()).toEqual(['ran', ...Array.from({ length: 19 }, () => 'replayed')].sort());
-    expect(await shop.outcome(title)).toBe('replayed');
-    await shop.close();
-  });
-
-  it.each([
-    ['one namespace', 'ran replayed', 'shop', 'shop'],
-    ['two namespaces', 'ran ran', 'east', 'west'],
-  ])('shares leases on one server with %s', async (title, expected, one, other) => {
-    const [first, second] = (await Promise.all(
-      [new Keyv6({ store: onRedis(), namespace: one }), new Keyv6(new KeyvRedis(redis.url, { namespace: other }))].map(
-        store => Shop.open(store, { ignoreHost: true }),
-      ),
-    )) as [Shop, Shop];
-    expect(`${await first.outcome(title)} ${await second.outcome(title)}`).toBe(expected);
-    await Promise.all([first.close(), second.close()]);
-  });
-
   const onValkey = () => new KeyvValkey(redis.url, { useRedisSets: false });
+  type Store = Parameters<typeof Shop.open>[0];
 
-  it.each<[name: string, prefix: string, make: () => Parameters<typeof Shop.open>[0]]>([
+  it.each<[name: string, prefix: string, make: () => Store]>([
     ['keyv', 'keyv::', () => new Keyv(onRedis())],
     ['keyv', 'keyv::', () => new Keyv6(onRedis())],
     ['keyv', 'keyv::', () => createKeyv(redis.url)],
@@ -57,17 +32,14 @@ describe('a Keyv of version 5 or 6', () => {
     ['keyv', 'namespace:keyv:', () => new Keyv6(Object.assign(onValkey(), { namespace: 'keyv' }))],
     ['shop', 'namespace:shop:', () => new Keyv(onValkey(), { namespace: 'shop' })],
     ['shop', 'namespace:shop:', () => new Keyv6(Object.assign(onValkey(), { namespace: 'shop' }))],
-  ])('names what it stores the same in both versions: %s, %s', async (name, prefix, make) => {
+  ])('names what it stores the same in both versions, and replays it: %s, %s', async (name, prefix, make) => {
     await redis.ask('FLUSHALL');
     const shop = await Shop.open(make());
-    await shop.order('a');
-    const cacheKey = shop.cacheKeys.get('a') ?? '';
-    expect(((await redis.ask('KEYS', '*')) as string[]).map(key => key.replace(/:[^:]*$/, ':…')).sort()).toEqual(
-      [
-        `${prefix}${name}:bindonce:1::response:${cacheKey}:…`,
-        `${name}:bindonce:1::lease:…`,
-        `${name}:bindonce:1::lease:…`,
-      ].sort(),
+    expect([await shop.outcome('a'), await shop.outcome('a')]).toEqual(['ran', 'replayed']);
+    const names = ((await redis.ask('KEYS', '*')) as string[]).map(key => key.replace(/:[^:]*$/, ':…'));
+    const lease = `${name}:bindonce:1::lease:…`;
+    expect(names.sort()).toEqual(
+      [`${prefix}${name}:bindonce:1::response:${shop.cacheKeys.get('a')}:…`, lease, lease].sort(),
     );
     await shop.close();
   });
@@ -81,19 +53,67 @@ describe('a Keyv of version 5 or 6', () => {
     expect(() => idempotency({ store })).toThrow(
       new TypeError(
         'idempotency: store is a Keyv on KeyvValkey, under which Keyv 5 and 6 give responses different names. Give the ' +
-          'namespace to the adapter alone: ' +
-          `adapter.namespace = "${namespace}"; store = new Keyv(adapter).`,
+          `namespace to the adapter alone: adapter.namespace = "${namespace}"; store = new Keyv(adapter).`,
       ),
     );
     return store.disconnect();
   });
 
-  it('that is cleared itself loses its responses, but what has run does not run again', async () => {
-    const store = new Keyv(onRedis(), { namespace: 'cleared' });
-    const shop = await Shop.open(store);
-    expect(await shop.outcome('cleared')).toBe('ran');
-    await store.clear();
-    expect(await shop.outcome('cleared')).toBe(409);
+  it.each<[string, open: () => Store, cache: () => Store & { clear(): Promise<unknown> }]>([
+    ['@keyv/redis', () => new Keyv(onRedis()), () => new Keyv6(onRedis())],
+    ['@keyv/valkey', () => new Keyv(onValkey()), () => new Keyv6(Object.assign(onValkey(), { namespace: 'cache' }))],
+  ])('loses neither a lease nor a response when a cache beside it is cleared: %s', async (name, open, makeCache) => {
+    const [shop, cache, started, mayEnd] = [await Shop.open(open()), makeCache(), signal(), signal()];
+    const [first, running] = [`${name}, first`, `${name}, running`];
+    expect(await shop.outcome(first)).toBe('ran');
+    shop.onRun = () => {
+      started.happens();
+      return mayEnd.happened;
+    };
+    const original = shop.outcome(running);
+    await started.happened;
+    await cache.clear();
+    const duplicate = shop.outcome(running);
+    mayEnd.happens();
+    expect([await original, await duplicate, await shop.outcome(first)]).toEqual(['ran', 'replayed', 'replayed']);
+    expect(shop.runs).toEqual([first, running]);
+    await Promise.all([shop.close(), cache.disconnect()]);
+  });
+
+  it.each([
+    ['5', (url: string) => new Keyv(new KeyvRedis(url))],
+    ['6', (url: string) => new Keyv6(new KeyvRedis(url), { namespace: 'counted' })],
+  ])('%s waits for three answers of Redis in a first request, and for two in a replay', async (version, make) => {
+    const proxy = await TcpProxy.before(redis.port);
+    const shop = await Shop.open(make(`redis://127.0.0.1:${proxy.port}`));
+    await shop.outcome(`${version} opens the connection`);
+    const [order, before] = [`order of ${version}`, proxy.answers];
+    expect([await shop.outcome(order), proxy.answers - before]).toEqual(['ran', 3]);
+    expect([await shop.outcome(order), proxy.answers - before]).toEqual(['replayed', 5]);
     await shop.close();
+    await proxy.close();
+  });
+
+  describe('of a service that passes a request on, with its key, to one on the same Redis', () => {
+    /** As on one machine, or behind one gateway: no service has a host of its own. */
+    const service = (store: Keyv, act?: Run) => guarded({ store, ignoreHost: true, waitTimeout: 100 }, act);
+    const stores: Keyv[] = [];
+    const named = (namespace: string): Keyv => {
+      const store = new Keyv(onRedis(), { namespace });
+      stores.push(store);
+      return store;
+    };
+    afterAll(() => Promise.all(stores.map(store => store.disconnect())));
+
+    it('does not wait for itself if each has a namespace of its own', async () => {
+      const charges = await service(named('charges'));
+      const orders = await service(named('orders'), async (_req, res) => res.send(seen(await charges.post())));
+      expect([seen(await orders.post()), seen(await orders.post())]).toEqual(['{"run":1}', '{"run":1} again']);
+    });
+
+    it('gets 409 from a guard that shares its namespace, its own one, for example', async () => {
+      const own = await service(named('own'), async (_req, res) => res.send(seen(await own.post())));
+      expect((await own.post()).text).toMatch(/^409 .*request-in-flight/);
+    });
   });
 });

@@ -4,12 +4,7 @@ import { promisify } from 'node:util';
 import type { HeaderLine, RecordedResponse } from '../../../lib';
 import { LONGEST_BODY, MemoryResponses } from '../../../lib/idempotency/stores/memory-responses';
 
-const response = (body: Buffer): RecordedResponse => ({
-  status: 201,
-  headers: [['Content-Type', 'application/json']],
-  body,
-  trailers: [],
-});
+const response = (body = Buffer.from('x')): RecordedResponse => ({ status: 201, headers: [], body, trailers: [] });
 
 const run = promisify(execFile);
 const root = join(__dirname, '../../..');
@@ -17,16 +12,16 @@ const root = join(__dirname, '../../..');
 describe('the default store', () => {
   it('returns no response to the wrong key: a lease store may mix up its answers', () => {
     const store = new MemoryResponses();
-    store.set('alice', 't', response(Buffer.from('x')), 60_000);
+    store.set('alice', 't', response(), 60_000);
     expect([store.get('bob', 't'), store.get('alice', 't')?.status]).toEqual([undefined, 201]);
   });
 
   it('forgets what has expired', async () => {
     const store = new MemoryResponses();
-    for (const token of ['a', 'b']) store.set('k', token, response(Buffer.from('x')), 20);
+    for (const token of ['a', 'b']) store.set('k', token, response(), 20);
     const over = performance.now() + 20;
     while (performance.now() < over) await new Promise(setImmediate);
-    store.set('k', 'c', response(Buffer.from('x')), 60_000);
+    store.set('k', 'c', response(), 60_000);
     expect([store.size, store.get('k', 'c')?.status]).toEqual([1, 201]);
   });
 

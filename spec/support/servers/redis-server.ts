@@ -28,14 +28,6 @@ export class RedisServer {
     return server;
   }
 
-  /**
-   * Starts one as a node of a cluster without others. By default, a node also listens on a port of those that the system
-   * hands out by itself, which may be in use.
-   */
-  static async startAsNode(...settings: readonly string[]): Promise<RedisServer> {
-    return this.start('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()), ...settings);
-  }
-
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
@@ -62,19 +54,8 @@ export class RedisServer {
   }
 
   protected commandLine(settings: readonly string[]): string[] {
-    return [
-      '--port',
-      String(this.port),
-      '--bind',
-      '127.0.0.1',
-      '--save',
-      '',
-      '--appendonly',
-      'no',
-      '--dir',
-      this.directory,
-      ...settings,
-    ];
+    const own = { port: String(this.port), bind: '127.0.0.1', save: '', appendonly: 'no', dir: this.directory };
+    return [...Object.entries(own).flatMap(([name, value]) => [`--${name}`, value]), ...settings];
   }
 
   /** Sends one command, on a connection of its own. */
@@ -148,15 +129,9 @@ export async function freePort(): Promise<number> {
     if (given.has(port)) continue;
     given.add(port);
     const server = createServer();
-    const isFree = await new Promise<boolean>(resolve =>
-      server
-        .once('error', () => {
-          resolve(false);
-        })
-        .listen(port, '127.0.0.1', () => {
-          resolve(true);
-        }),
-    );
+    const isFree = await new Promise<boolean>(resolve => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
     if (!isFree) continue;
     server.close();
     await once(server, 'close');

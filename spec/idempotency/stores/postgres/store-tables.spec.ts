@@ -11,19 +11,14 @@ const pools: Pool[] = [];
 
 beforeAll(async () => {
   postgres = await PostgresServer.start();
-  admin = await connected(postgres.url);
+  admin = new Client(postgres.url);
+  await admin.connect();
 });
 afterEach(() => Promise.all(pools.splice(0).map(pool => pool.end())));
 afterAll(async () => {
   await admin.end();
   await postgres.stop();
 });
-
-async function connected(url: string): Promise<Client> {
-  const client = new Client(url);
-  await client.connect();
-  return client;
-}
 
 /** A database in which there is nothing. */
 async function freshDatabase(): Promise<string> {
@@ -54,14 +49,8 @@ describe('the tables of postgresStore()', () => {
     const { rows } = await poolOn(url).query<{ tablename: string }>(
       "SELECT tablename FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname",
     );
-    expect(rows.map(({ tablename }) => tablename)).toEqual([
-      'bindonce_1_leases',
-      'bindonce_1_responses',
-      'bindonce_1_responses',
-      'bindonce_1_runs',
-      'bindonce_1_runs',
-      'bindonce_1_runs',
-    ]);
+    const indexed = rows.map(({ tablename }) => tablename.replace('bindonce_1_', ''));
+    expect(indexed.join(' ')).toBe('leases responses responses runs runs runs');
   });
 
   it('have a salt again after they were emptied', async () => {

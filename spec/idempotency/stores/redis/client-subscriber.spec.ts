@@ -2,7 +2,7 @@ import KeyvRedis, { createClient } from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
-import { redisLeases, type LeaseStore, type RedisClient } from '../../../../lib';
+import { redisLeases, type RedisClient } from '../../../../lib';
 import { RedisServer } from '../../../support/servers/redis-server';
 import { Shop } from '../../../support/shop';
 import { signal } from '../../../support/signal';
@@ -19,72 +19,35 @@ const subscribers = (count: number): Promise<void> =>
 /** Waits until there are so many connections, the one that asks included. */
 const connections = (count: number): Promise<void> =>
   redis.answers(new RegExp(`^(?:[^\\n]*\\n){${count}}$`), 'CLIENT', 'LIST');
-const breakSubscriptions = (): Promise<unknown> => redis.ask('CLIENT', 'KILL', 'TYPE', 'pubsub');
 
-const clients: [
-  name: string,
-  connect: (options?: object) => Promise<RedisClient>,
-  close: (client: never) => unknown,
-][] = [
-  [
-    'node-redis',
-    async options =>
-      createClient({ url: redis.url, ...options })
-        .on('error', () => undefined)
-        .connect(),
-    (client: { destroy(): void }) => {
-      client.destroy();
-    },
-  ],
-  [
-    'iovalkey',
-    async options => {
-      const client = new Iovalkey(redis.url, { lazyConnect: true, ...options }).on('error', () => undefined);
-      await client.connect();
-      return client;
-    },
-    (client: Iovalkey) => {
-      client.disconnect();
-    },
-  ],
-];
-
-describe.each(clients)('notifications over %s', (name, connect, close) => {
-  let client: RedisClient;
-  let leases: LeaseStore;
-  beforeEach(async () => {
-    client = await connect();
-    leases = redisLeases(client);
-  });
-  afterEach(async () => {
-    if (!('isOpen' in client) || client.isOpen) close(client as never);
-    await connections(1);
-  });
-
-  /** Watches a key, and resolves when it is told. */
-  async function watch(key: string) {
-    const change = signal();
-    const stop = await leases.watch?.(`${name} ${key}`, () => change.happens());
-    return { told: change.happened, stop: () => stop?.() };
-  }
-
-  it('use one connection, which the first waiter opens, and which closes with the client of the application', async () => {
+it.each<
+  [name: string, connect: () => RedisClient & { connect(): Promise<unknown> }, close: (client: never) => unknown]
+>([
+  ['node-redis', () => createClient({ url: redis.url }), (client: { destroy(): void }) => client.destroy()],
+  ['iovalkey', () => new Iovalkey(redis.url, { lazyConnect: true }), (client: Iovalkey) => client.disconnect()],
+])(
+  'notifications over %s use one connection, which the first waiter opens, and which closes with the client of the application',
+  async (_name, make, close) => {
+    const client = make();
+    await client.connect();
+    const leases = redisLeases(client);
     await connections(2);
-    const waiters = await Promise.all(['a', 'b', 'a'].map(watch));
+    const stops = await Promise.all(['a', 'b', 'a'].map(key => leases.watch?.(key, () => undefined)));
     await connections(3);
-    for (const { stop } of waiters) stop();
+    for (const stop of stops) void stop?.();
     await subscribers(0);
     await connections(3);
     close(client as never);
     await connections(1);
-  });
-});
+  },
+);
 
-describe.each<[string, () => Keyv]>([
+it.each<[string, () => Keyv]>([
   ['@keyv/redis', () => new Keyv(new KeyvRedis(redis.url))],
   ['@keyv/valkey', () => new Keyv(new KeyvValkey(redis.url, { useRedisSets: false }))],
-])('a duplicate on %s', (name, makeStore) => {
-  it('whose subscription breaks while it waits gets the answer all the same', async () => {
+])(
+  'a duplicate on %s whose subscription breaks while it waits gets the answer all the same',
+  async (name, makeStore) => {
     const shop = await Shop.open(makeStore());
     const [started, mayEnd] = [signal(), signal()];
     shop.onRun = () => {
@@ -95,9 +58,9 @@ describe.each<[string, () => Keyv]>([
     await started.happened;
     const duplicate = shop.outcome(name);
     await subscribers(1);
-    await breakSubscriptions();
+    await redis.ask('CLIENT', 'KILL', 'TYPE', 'pubsub');
     mayEnd.happens();
     expect(await Promise.all([original, duplicate])).toEqual(['ran', 'replayed']);
     await shop.close();
-  });
-});
+  },
+);

@@ -8,6 +8,7 @@ import { redisLeases, type RedisClient } from '../../../../lib';
 import { leaseStoreContract } from '../../../../lib/testing';
 import { RedisServer } from '../../../support/servers/redis-server';
 import { Shop } from '../../../support/shop';
+import { signal } from '../../../support/signal';
 import { clientOf, redisDeployment, twoApplicationsOn } from './deployment';
 
 let redis: RedisServer;
@@ -27,6 +28,7 @@ const ALL_AS_TEXT_AND_BYTES = {
   [RESP_TYPES.SIMPLE_STRING]: Buffer,
   [RESP_TYPES.BIG_NUMBER]: String,
 };
+const OF_IOVALKEY = { stringNumbers: true, enableAutoPipelining: true, keyPrefix: 'shop:', lazyConnect: true };
 
 type Connectable = RedisClient & { connect(): Promise<unknown>; destroy?(): void; disconnect?(): unknown };
 
@@ -38,33 +40,20 @@ const clients: [title: string, make: () => Connectable][] = [
   ['node-redis with withTypeMapping()', () => createClient({ url: redis.url }).withTypeMapping(ALL_AS_TEXT_AND_BYTES)],
   [
     'iovalkey that gives numbers as text, collects commands and adds a prefix to keys',
-    () =>
-      new Iovalkey(redis.url, {
-        stringNumbers: true,
-        enableAutoPipelining: true,
-        keyPrefix: 'shop:',
-        lazyConnect: true,
-      }),
+    () => new Iovalkey(redis.url, OF_IOVALKEY),
   ],
 ];
-
-function close(client: Connectable): void {
-  if (client.destroy) client.destroy();
-  else client.disconnect?.();
-}
 
 describe.each(clients)('on a client of %s', (title, make) => {
   leaseStoreContract(title, async () => {
     const both = [make(), make()] as const;
     for (const client of both) await client.connect();
-    const [one, other] = [redisLeases(both[0]), redisLeases(both[1])];
-    return {
-      one,
-      other,
-      close: () => {
-        both.forEach(close);
-      },
+    const close = (): void => {
+      for (const client of both)
+        if (client.destroy) client.destroy();
+        else client.disconnect?.();
     };
+    return { one: redisLeases(both[0]), other: redisLeases(both[1]), close };
   });
 });
 
@@ -79,19 +68,25 @@ twoApplicationsOn(
 
 type Evaluate = (...args: unknown[]) => Promise<unknown>;
 
+/** Makes a client answer each command with what it should have answered to the one before. */
+function mixUp(client: RedisClient, first: Promise<unknown>): Evaluate {
+  const given = client.eval.bind(client) as Evaluate;
+  const earlier = [first];
+  client.eval = ((...args: unknown[]) => {
+    earlier.push(given(...args));
+    return earlier.shift();
+  }) as never;
+  return given;
+}
+
 describe('an answer to another command', () => {
   it('is not a lease: each request gets 503, and nothing runs, until the client answers in order', async () => {
     const store = new Keyv(new KeyvRedis(redis.url));
     const shop = await Shop.open(store, { storeTimeout: 200 });
     expect(await shop.outcome('before')).toBe('ran');
     const client = clientOf(store);
-    const given = client.eval.bind(client) as Evaluate;
     // As node-redis 5 does when a connection breaks between giving a command and writing it.
-    const earlier = [given('return 1', { keys: ['k'], arguments: [] })];
-    client.eval = (...args: unknown[]) => {
-      earlier.push(given(...args));
-      return earlier.shift() ?? Promise.resolve();
-    };
+    const given = mixUp(client, (client.eval as Evaluate)('return 1', { keys: ['k'], arguments: [] }));
     const keys = Array.from({ length: 12 }, (_, index) => `order ${index}`);
     expect(await Promise.all(keys.map(key => shop.outcome(key)))).toEqual(keys.map(() => 503));
     expect(shop.runs).toEqual(['before']);
@@ -106,13 +101,7 @@ describe('an answer to another command', () => {
       const client = await createClient({ url: redis.url }).connect();
       const leases = redisLeases(client as RedisClient);
       await leases.acquire(step, 'token', 60_000);
-      const given = client.eval.bind(client) as Evaluate;
-      let earlier: unknown = 'secret';
-      (client as { eval: Evaluate }).eval = async (...args) => {
-        const answer = earlier;
-        earlier = await given(...args);
-        return answer;
-      };
+      mixUp(client as RedisClient, Promise.resolve('secret'));
       for (let round = 1; round <= 2; round++) {
         const error = await Promise.resolve(leases[step](step, 'token', 60_000)).catch(String);
         expect(error).toMatch(/^Error: The Redis client has returned something else than the answer of a lease script/);
@@ -146,31 +135,47 @@ describe('a client belongs to the application:', () => {
     client.destroy();
   });
 
-  it.each<[string, () => Keyv]>([
-    ['@keyv/redis', () => new Keyv(new KeyvRedis({ url: redis.url, socket: { reconnectStrategy: false } }))],
-    [
-      '@keyv/valkey',
-      () => new Keyv(new KeyvValkey(redis.url, { useRedisSets: false, retryStrategy: () => null } as object)),
-    ],
-  ])(
-    'one of %s that has given up gets 503 until it is connected again; then the response is stored',
-    async (_client, makeStore) => {
-      const store = makeStore();
+  const never = { socket: { reconnectStrategy: false as const } };
+  const neverEither = { useRedisSets: false, retryStrategy: () => null };
+  const stores = [
+    ['@keyv/redis', () => new Keyv(new KeyvRedis({ url: redis.url, ...never }))],
+    ['@keyv/valkey', () => new Keyv(new KeyvValkey(redis.url, neverEither as object))],
+  ] as const;
+  it.each(stores.flatMap(([client, make]) => (['closed', 'lost'] as const).map(how => ({ client, make, how }))))(
+    'one of $client that is $how while a request runs, and a duplicate waits, stays closed, with 503; connected again, it gets the response',
+    async ({ make, how }) => {
+      const store = make();
       const shop = await Shop.open(store, { storeTimeout: 300 });
       expect(await shop.outcome('before')).toBe('ran');
       const client = clientOf(store) as RedisClient & EventEmitter & { connect(): Promise<unknown> };
       const isOpen = (): boolean => ('isOpen' in client ? client.isOpen : client.status !== 'end');
-      shop.onRun = async () => {
-        await redis.ask('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-        while (isOpen()) await once(client, 'isOpen' in client ? 'error' : 'end');
+      const [started, asked, mayEnd] = [signal(), signal(), signal()];
+      shop.onRun = () => {
+        started.happens();
+        return mayEnd.happened;
       };
-      expect(await shop.outcome('order')).toBe('ran');
-      expect(shop.kinds('order')).toContain('not-stored');
-      expect(await shop.outcome('before')).toBe(503);
-      expect(isOpen()).toBe(false);
+      const order = `${how} while it runs`;
+      const original = shop.outcome(order);
+      await started.happened;
+      const given = client.eval.bind(client) as Evaluate;
+      client.eval = (async (...args: unknown[]) => {
+        const answer = await given(...args);
+        asked.happens();
+        return answer;
+      }) as never;
+      const duplicate = shop.outcome(order);
+      await asked.happened;
+      if (how === 'closed') await store.disconnect();
+      else await redis.ask('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      while (isOpen()) await once(client, 'isOpen' in client ? 'error' : 'end');
+      expect(await duplicate).toBe(503);
+      mayEnd.happens();
+      expect([await original, shop.kinds(order).includes('not-stored')]).toEqual(['ran', true]);
+      // Neither what is left of these requests nor a new one opens it.
+      expect([await shop.outcome('new'), isOpen()]).toEqual([503, false]);
       await client.connect();
-      expect(await shop.outcomeInTheEnd('order')).toBe('replayed');
-      expect(shop.runs).toEqual(['before', 'order']);
+      expect(await shop.outcomeInTheEnd(order)).toBe('replayed');
+      expect(shop.runs).toEqual(['before', order]);
       await shop.close();
     },
   );

@@ -13,15 +13,6 @@ afterAll(() => redis.stop());
 
 redisDeployment('one Redis', () => new Keyv(new KeyvRedis(redis.url)));
 
-it('keeps applications with different prefixes apart', async () => {
-  const client = await createClient({ url: redis.url }).connect();
-  const [ours, theirs] = [redisLeases(client, { prefix: 'ours:' }), redisLeases(client, { prefix: 'theirs:' })];
-  const key = `key-${Date.now()}`;
-  expect(await ours.acquire(key, 'a', 1_000)).toEqual({ kind: 'acquired' });
-  expect(await theirs.acquire(key, 'b', 1_000)).toEqual({ kind: 'acquired' });
-  client.destroy();
-});
-
 it('leaves nothing behind: leases and records run out by themselves, and not before', async () => {
   const client = await createClient({ url: redis.url }).connect();
   const leases = redisLeases(client, { prefix: 'expiring:' });
@@ -33,13 +24,6 @@ it('leaves nothing behind: leases and records run out by themselves, and not bef
   const left = await Promise.all(['lease', 'renewed', 'record'].map(key => client.pTTL(`expiring:${key}`)));
   expect(left.map(ms => Math.ceil(ms / 30_000) * 30_000)).toEqual([60_000, 90_000, 90_000]);
   client.destroy();
-});
-
-it.each<[string, object, string]>([
-  ['an unknown option', { replicas: 1 }, 'redisLeases: there is no option "replicas"; there are: prefix'],
-  ['a prefix that is none', { prefix: 7 }, 'redisLeases: prefix must be text, not 7'],
-])('refuses %s', (_title, options, message) => {
-  expect(() => redisLeases(createClient(), options)).toThrow(new TypeError(message));
 });
 
 it.each<[string, unknown]>([
