@@ -22,7 +22,7 @@ const takers: readonly [string, (options: never) => unknown][] = [
   ['serializerContext', options => serializerContext(options)],
   ['memoryLeases', options => memoryLeases(options)],
   ['redisLeases', options => redisLeases({} as never, options)],
-  ['postgresLeases', options => postgresLeases({ query: () => 1, connect: () => 1 } as never, options)],
+  ['postgresStore', options => postgresLeases({ query: () => 1, connect: () => 1 } as never, options)],
   ['openapi', options => openapi(express(), options)],
 ];
 
