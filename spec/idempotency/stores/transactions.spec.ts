@@ -17,7 +17,9 @@ generator client {
   provider = "prisma-client-js"
   output   = "../generated"
 }
-datasource db { provider = "postgresql" }
+datasource db {
+  provider = "postgresql"
+}
 model orders {
   id  Int     @id @default(autoincrement())
   key String?
