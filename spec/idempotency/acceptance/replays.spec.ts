@@ -112,6 +112,7 @@ const answers: [title: string, act: (res: Response) => unknown, request?: object
     `json(${JSON.stringify(body)})`,
     res => res.json(body),
   ]),
+  ['json that is long enough to be compressed', res => res.json({ a: 'long '.repeat(100) })],
   ...['', 'grün 🦉', Buffer.from([0, 255]), null].map((body, at): [string, (res: Response) => unknown] => [
     `send, ${at}`,
     res => res.send(body),
