@@ -80,10 +80,13 @@ function problemCode({ headers }: Response, body: string): string {
   }
 }
 
-/** Returns the milliseconds that the server asks to wait (RFC 9110, section 10.2.3): seconds, or a date. */
+/**
+ * Returns the milliseconds that the server asks to wait (RFC 9110, section 10.2.3): seconds, or a date. A date is
+ * compared with the server's own clock, if its `Date` can be read: another origin has to expose it.
+ */
 function retryAfter({ headers }: Response): number {
   const value = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  const ms = Date.parse(value) - Date.now();
+  const ms = Date.parse(value) - (Date.parse(headers.get('Date') ?? '') || Date.now());
   return ms > 0 ? ms : 0;
 }

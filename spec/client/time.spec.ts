@@ -11,14 +11,16 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-it.each<[string | undefined, number]>([
+it.each<[string | undefined, number, string?]>([
   ['0', 0],
   [' 7 ', 7_000],
   ['Sun, 22 Nov 2026 12:00:30 GMT', 30_000],
   ['Sun, 22 Nov 2026 11:59:00 GMT', 0],
   ...['-1', '1.5', 'soon', undefined].map((value): [string | undefined, number] => [value, 0]),
-])('Retry-After: %s is %d ms', (value, ms) => {
-  const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
+  // Whatever the clock of the client says.
+  ['Sun, 22 Nov 2026 18:00:30 GMT', 30_000, 'Sun, 22 Nov 2026 18:00:00 GMT'],
+])('Retry-After: %s is %d ms', (...[value, ms, date]) => {
+  const headers = { ...(value !== undefined && { 'Retry-After': value }), ...(date !== undefined && { Date: date }) };
   expect(answerIn(new Response(null, { status: 503, headers }), '', 'Replayed').pause).toBe(ms);
 });
 

@@ -217,10 +217,11 @@ export function beginDraft(res: ServerResponse, maxBytes: number, before?: Heade
       resolve(UNFIT.streamed);
       return true;
     };
+    let hasHead = false;
     Object.assign(res, {
       writeHead(status: number, reason?: string | HeadersArgument, given?: HeadersArgument) {
         recording.setHead(status, reason, given);
-        recording.head = recording.takeHead();
+        hasHead = true;
         return res;
       },
       write: streams,
@@ -229,7 +230,7 @@ export function beginDraft(res: ServerResponse, maxBytes: number, before?: Heade
       end(...args: unknown[]) {
         finished = args.find(argument => typeof argument === 'function') as typeof finished;
         const bytes = bytesOf(args[0], args[1]);
-        if (!recording.head) recording.declareLength(bytes.length);
+        if (!hasHead) recording.declareLength(bytes.length);
         recording.head ??= recording.takeHead();
         recording.keep(bytes);
         resolve(recording.response ?? (recording.size > maxBytes ? UNFIT.tooLong : UNFIT.notReplayable));

@@ -94,11 +94,11 @@ export class TimedStores {
     // the lease, one from reading the record to reading it, and 10 s for the clocks of two machines (Keyv compares wall
     // clocks).
     const lifetime = ms + 2 * storeTimeout + 10_000;
-    const complete = (): Awaitable<boolean> => leases.complete(cacheKey, token, ms, response?.status);
+    const complete = (): Awaitable<boolean> =>
+      after(leases.complete(cacheKey, token, ms, response?.status), validCompletion);
     const store = (): Awaitable<boolean> =>
       response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
-    const name = 'set() of the response store, or complete() of the lease store,';
-    return after(this.call(name, store, within), validCompletion);
+    return this.call('set() of the response store, or complete() of the lease store,', store, within);
   }
 
   /** Gives up the lease, or the record, of the run. @returns whether there was one. */

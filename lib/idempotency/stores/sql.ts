@@ -261,7 +261,7 @@ ORDER BY created DESC, cache_key DESC LIMIT $8`,
       [found] = row ? [row] : await this.select('key = $1', key);
     }
     // A row that stays locked counts as running: a transaction of the application is about to commit it.
-    return decide(found && { ...OVER, token: found.token, isDone: false }, 0, () => {
+    return decide(found && (heldAs(found) ?? { ...OVER, token: found.token, isDone: false }), 0, () => {
       throw new Error(`A step was tried ${TRIES} times, and others had locked its row each time`);
     });
   }

@@ -152,6 +152,14 @@ describe('commitWith()', () => {
     expect(visibleReplay(await order())).toEqual(first);
   });
 
+  it('drafts the head until the end, also after writeHead', async () => {
+    const { order } = await shopOn((_tx, _req, res) =>
+      res.writeHead(202, { 'X-Own': 'yes' }).cookie('seen', '1').end(),
+    );
+    for (const { lines } of [await order(), await order()])
+      expect(lines).toEqual(expect.arrayContaining(['X-Own: yes', 'Set-Cookie: seen=1; Path=/']));
+  });
+
   const long = 'x'.repeat(100);
   const keeping: Options = { shouldCache: ({ headers }) => !headers.some(([name]) => name === 'X-Keep') };
   const killed: Work = tx =>

@@ -22,6 +22,9 @@ describe.each(expressVersions)('a lease store of the application, on %s,', (_ver
     const { post, log, runs } = await guarded({ leases, storeTimeout: 50 }, undefined, { version });
     expect([seen(await post()), seen(await post()), runs()]).toEqual(['{"run":1}', '{"run":1} again', 1]);
     expect(log.kinds).toEqual(['not-stored', 'waited']);
-    expect(String(log.events[0]?.error)).toContain('leases.complete() answered undefined instead of true or');
+    expect(log.events[0]?.error).toMatchObject({
+      code: 'store-unavailable',
+      message: expect.stringContaining('leases.complete() answered undefined instead of true or') as string,
+    });
   });
 });

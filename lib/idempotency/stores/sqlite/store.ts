@@ -41,6 +41,7 @@ export function sqliteStore(database: string | SqliteDatabase): SqliteStore {
   if (!objectWith('', 'exec', 'prepare').accepts(given))
     throw new TypeError('sqliteStore takes a path, or a database of node:sqlite or better-sqlite3.');
   prepare(given);
+  let isMade = false;
   const responses = new SqlResponses({
     ...DIALECT,
     writeRun: `${insertRun(DIALECT, 'true', isAsSeen(DIALECT))} RETURNING 'written' AS state`,
@@ -48,8 +49,11 @@ export function sqliteStore(database: string | SqliteDatabase): SqliteStore {
 WHERE key = $2 AND token = $3 AND NOT done AND expires > ${NOW} RETURNING key`,
     sweepRuns: deleteRuns(DIALECT),
     // Both drivers bind `$1` by its name; a column without a value is null.
-    run: (text, values) =>
-      given.prepare(text).all(Object.fromEntries(values.map((value, index) => [index + 1, value ?? null]))),
+    run(text, values) {
+      if (!isMade) given.exec(schemaWith('text', named));
+      isMade = true;
+      return given.prepare(text).all(Object.fromEntries(values.map((value, index) => [index + 1, value ?? null])));
+    },
     mayTryAgain: isBusy,
   });
   return { leases: new SqlLeases(responses), responses, close: given.close.bind(given) };
@@ -102,15 +106,12 @@ function prepare(database: SqliteDatabase): void {
   database.exec(`PRAGMA busy_timeout = ${LONGEST_WAIT}`);
   const isSafe = isWalSafe(database);
   try {
-    database.exec(`BEGIN IMMEDIATE; ${schemaWith('text', named)} COMMIT`);
-  } catch (cause) {
-    const what = `sqliteStore: the file cannot be written (${String(cause)}). Check its path and permissions.`;
-    throw new Error(what, { cause });
-  }
-  try {
+    database.exec('BEGIN IMMEDIATE; ROLLBACK');
     if (isSafe) database.exec('PRAGMA journal_mode = WAL');
-  } catch {
-    // Another process has the file, and sets it, too.
+  } catch (cause) {
+    // Another process has the file, and sets the mode, too. Steps try again until they have made the tables.
+    const what = `sqliteStore: the file cannot be written (${String(cause)}). Check its path and permissions.`;
+    if (!isBusy(cause)) throw new Error(what, { cause });
   }
   // From now on, it would stop the event loop while it waits.
   database.exec('PRAGMA busy_timeout = 0');
@@ -123,8 +124,7 @@ function prepare(database: SqliteDatabase): void {
 function isWalSafe(database: SqliteDatabase): boolean {
   const sql = `SELECT file, sqlite_version() AS version, (SELECT journal_mode FROM pragma_journal_mode) AS mode
 FROM pragma_database_list WHERE name = 'main'`;
-  const [found] = database.prepare(sql).all();
-  const { file, version, mode } = found as Readonly<Record<'file' | 'version' | 'mode', string>>;
+  const { file, version, mode } = database.prepare(sql).get() as Readonly<Record<'file' | 'version' | 'mode', string>>;
   const isSafe = version.localeCompare(WAL_IS_SAFE, 'en', { numeric: true }) >= 0;
   let refusal: string | undefined;
   if (!file) refusal = 'this database is in memory, and ends with the process. Give it the path of a file.';

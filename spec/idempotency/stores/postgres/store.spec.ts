@@ -26,3 +26,18 @@ function onTwoPools(url: string): StoreUnderTest {
 
 storeContract('postgresStore() on two pools', () => onTwoPools(postgres.url));
 storeContract('postgresStore() where every transaction is serializable', () => onTwoPools(strict.url));
+
+it('postgresStore() says of an unknown run that a transaction has locked neither that it is settled nor that there is none', async () => {
+  const pool = new Pool({ connectionString: postgres.url });
+  const { leases } = postgresStore(pool);
+  const key = `locked ${Date.now()}`;
+  await leases.acquire(key, 'a', 1, { keepUnknown: 60_000, method: 'POST', path: '/', created: Date.now() });
+  const client = await pool.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT FROM bindonce_1_runs WHERE cache_key = $1 FOR UPDATE', [key]);
+  await expect(leases.settle?.(key, 'a', 'ran', 60_000)).rejects.toThrow('others had locked its row each time');
+  await client.query('ROLLBACK');
+  client.release();
+  expect(await leases.settle?.(key, 'a', 'ran', 60_000)).toBe(true);
+  await pool.end();
+});

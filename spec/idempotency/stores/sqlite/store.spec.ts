@@ -185,6 +185,16 @@ const server = app.listen(0, '127.0.0.1', async () => {
     );
   });
 
+  it('is made while another process has the file locked for long, and takes its steps when the file is free', async () => {
+    const program = `
+const other = new (require('node:sqlite').DatabaseSync)(at('held.db'));
+other.exec('BEGIN IMMEDIATE');
+const { leases } = lib.sqliteStore(at('held.db'));
+setTimeout(() => other.exec('COMMIT'), 100);
+leases.acquire('k', 'a', 60_000).then(answer => console.log(JSON.stringify(answer)));`;
+    expect(JSON.parse(await inNode(program))).toEqual({ kind: 'acquired' });
+  }, 60_000);
+
   it('lists its runs, also for the command', async () => {
     const printed = await inNode(`(async () => {
       const store = lib.sqliteStore(at('listed.db'));
