@@ -84,9 +84,7 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
   const jsonp = res.jsonp.bind(res);
   res.jsonp = (...values: Parameters<typeof jsonp>) => {
     if (codecs.size === 0 && !values.some(one => ofInstance?.(one))) return jsonp(...values);
-    throw new TypeError(
-      'res.jsonp() knows nothing of the declared responses and names, and would write every property; use res.json()',
-    );
+    throw new TypeError('res.jsonp() knows nothing of the declared responses and names; use res.json()');
   };
 }
 
