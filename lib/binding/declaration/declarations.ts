@@ -109,6 +109,8 @@ function withInitialisers(Dto: DtoClass<unknown>, declared: Declarations): Decla
       const value = ownValue(sample, name);
       if (spec.kind === 'hasPermission') checkPermission(value, `${classNameOf(Dto)}.${name}`);
       if (value === undefined || spec.requiresValue || spec.kind === 'hasPermission') return [name, spec];
+      // A function may return another value for each request.
+      if (typeof spec.default === 'function') return [name, spec];
       // An identifier or the time is another one for each instance; two dates that are made at once can be equal.
       const isTheSame = isDeepStrictEqual(value, ownValue(another, name));
       const isFixed = isTheSame && (spec.default !== undefined || !(value instanceof Date));

@@ -81,12 +81,11 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
     const escaped = (one: string): string => `\\u00${one.charCodeAt(0).toString(16)}`;
     return res.send(setting('escape') ? text?.replace(/[<>&]/g, escaped) : text);
   };
-  if (codecs.size > 0)
-    res.jsonp = () => {
-      throw new TypeError(
-        'res.jsonp() knows nothing of the declared responses, and would write every property; use res.json()',
-      );
-    };
+  const jsonp = res.jsonp.bind(res);
+  res.jsonp = (...values: Parameters<typeof jsonp>) => {
+    if (codecs.size === 0 && !values.some(one => ofInstance?.(one))) return jsonp(...values);
+    throw new TypeError('res.jsonp() knows nothing of the declared responses and names; use res.json()');
+  };
 }
 
 /** The JSON reader and writer of one endpoint, made by {@link serializerContext}. */

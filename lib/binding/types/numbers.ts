@@ -186,9 +186,12 @@ export const decimal: RuledType<BigNumber, NumberRules> = numbers('decimal', NUM
   needsExactNumbers: true,
 });
 
-/** Returns the codec of a decimal that is written as text, and any other as it is. */
+/**
+ * Returns the codec of a decimal that is written as text, and any other as it is: one that a converter writes, or that
+ * has such a codec inside.
+ */
 export function decimalInText(codec: Codec | undefined): Codec | undefined {
-  if (codec?.kind !== 'scalar' || codec.name !== 'decimal') return codec;
+  if (codec?.kind !== 'scalar' || codec.name !== 'decimal' || codec.inner) return codec;
   return {
     ...codec,
     write(value) {

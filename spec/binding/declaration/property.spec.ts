@@ -1,5 +1,5 @@
 import { bind, urlEncoded } from '../../support/one-endpoint';
-import { dateTime, dto, field, fromForm, int, list, nullable, queryParam, string, uri } from '../../../lib';
+import { dateTime, dto, field, fromForm, int, list, nullable, pick, queryParam, string, uri } from '../../../lib';
 import type { AnyType, DtoClass, PropertyOptions } from '../../../lib';
 import type { Sent } from '../../support/ask';
 import { inspect } from 'node:util';
@@ -119,6 +119,14 @@ describe('the default that the document states', () => {
     }
     expect(await defaultsOf(Order)).toEqual({ quantity: 5, tags: ['a'], from: '1970-01-01T00:00:00.000Z' });
     expect(await defaultsOf(Made)).toEqual({ until: '1970-01-01T00:00:00.000Z' });
+  });
+
+  it('is not what a function makes: that may be another value for each request', async () => {
+    class Made extends dto({
+      region: field(string, { default: () => 'eu' }),
+      tags: field(list(string), { default: () => [] }),
+    }) {}
+    expect([await defaultsOf(Made), await defaultsOf(pick(Made, ['tags']))]).toEqual([{}, {}]);
   });
 
   it('is null where an initialiser is null, although the declaration has a default', async () => {

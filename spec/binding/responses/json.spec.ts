@@ -157,6 +157,13 @@ it('res.jsonp(), which would write every property, is an error', async () => {
   expect([status, text.includes('res.jsonp() knows nothing of the declared responses')]).toEqual([500, true]);
 });
 
+it.each([
+  ['a dto, whose names it does not know, is an error', new Line(), 500, 'res.jsonp() knows nothing of the declared'],
+  ['any other value is written by Express', { skuCode: 'tea' }, 200, '{"skuCode":"tea"}'],
+])('res.jsonp() behind a naming policy, without declared responses: %s', async (_what, value, status, text) => {
+  expect(await answered(snake, res => res.jsonp(value))).toMatchObject({ status, text: expect.stringContaining(text) });
+});
+
 describe('each type is written as JSON has it', () => {
   enum Level {
     Low = 1,

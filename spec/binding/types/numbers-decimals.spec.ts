@@ -1,7 +1,7 @@
 import express, { type RequestHandler } from 'express';
 import { BigNumber, bindRequest, configure, decimal, dto, field, idempotency, list, nullable } from '../../../lib';
-import { optional, record, serializerContext, string } from '../../../lib';
-import type { AnyType } from '../../../lib';
+import { optional, record, serializerContext, string, valueParserFor } from '../../../lib';
+import type { AnyType, BindingOptions } from '../../../lib';
 import { ask } from '../../support/ask';
 import { documentOf, operationOf } from '../../support/described';
 
@@ -49,6 +49,32 @@ it.each<[unknown, unknown]>([
 ])('a decimal that is written as text: %p is %p', (value, text) => {
   const context = serializerContext({ decimals: 'text', responses: { 200: list(nullable(decimal)) } });
   expect(JSON.parse(context.write(200, [value]))).toEqual([text]);
+});
+
+it.each<[string, (value: unknown) => unknown, BindingOptions]>([
+  [
+    'what a converter writes stays',
+    value => [value],
+    { converters: [{ type: decimal, read: () => ({ success: false }), write: (value: unknown) => [value] }] },
+  ],
+  [
+    'a value parser changes nothing',
+    value => value,
+    { valueParsers: [valueParserFor(decimal, () => ({ success: false }))] },
+  ],
+])("decimals: 'text', also where null is a value: %s", async (_what, shown, options) => {
+  class Prices extends dto({ a: decimal, b: optional(decimal), c: nullable(decimal) }) {}
+  const prices = { a: '4.50', b: '4.50', c: '4.50' };
+  const app = express();
+  app.get(
+    '/',
+    bindRequest(dto({ q: optional(string) }), { decimals: 'text', responses: { 200: Prices }, ...options }),
+    (_req, res) => {
+      res.json(prices);
+    },
+  );
+  const { text } = await ask(app, { method: 'GET' });
+  expect(JSON.parse(text)).toEqual({ a: shown('4.50'), b: shown('4.50'), c: shown('4.50') });
 });
 
 it('the document says that a decimal is text, in requests and in responses', async () => {
