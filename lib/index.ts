@@ -34,7 +34,7 @@ export { fromClaim, fromCookie, fromHeader, hasPermission } from './binding/decl
 export { dto, type InferShape, type Shape } from './binding/declaration/declare';
 export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
 export type { Binder, BinderContext, Modifier } from './binding/input/binder-context';
-export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
+export type { BindingFailure, FailureCode } from './binding/reading/failures';
 export type { BindingOptions } from './binding/options';
 export { RequestBinder } from './binding/bind-request';
 export { generatedContexts, serializerContext } from './binding/responses/json';
@@ -50,15 +50,14 @@ export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions } from './binding/declaration/property';
 export type { AnyClass, AnyType, DtoClass, Infer, PropertyType, ValueType } from './binding/types/property-type';
 export type { Parsable, ParseResult } from './binding/types/property-type';
-export { bool, file, string } from './binding/types/scalar';
-export type { BoolRules, FileRules, StringRules, UploadedFile } from './binding/types/scalar';
+export { bool, enumOf, guid, string, uri, Version, version } from './binding/types/scalar';
+export type { BoolRules, StringRules } from './binding/types/scalar';
 export { decimal, double, int, long, type NumberRules } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */
 export { BigNumber };
-export { guid, uri, Version, version } from './binding/types/identifiers';
 export { date, dateTime, time, timeSpan, type DateRules } from './binding/types/time';
-export { enumOf } from './binding/types/identifiers';
-export { lazy, list, nullable, optional, record, type ListRules } from './binding/types/wrappers';
+export { file, lazy, list, nullable, optional, record } from './binding/types/wrappers';
+export type { FileRules, ListRules, UploadedFile } from './binding/types/wrappers';
 export type { CommonRules, RuledType } from './binding/types/rules';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';

@@ -15,12 +15,12 @@ import { resolveOptions, type BindingOptions } from './options';
 import { CodecTable } from './declaration/codec-table';
 import { lookupOf, planFor, type Plan } from './plan/plan';
 import { instanceCodecs, responseCodecs, writeResponsesAs } from './responses/json';
+import { Location } from './reading/failures';
 import { ownValue } from './reading/json-text';
-import { Location } from './reading/location';
 import { readFrom } from './sources';
 import type { Member } from './types/codec';
 import { isOptional, isSchema, type AnyType, type Infer } from './types/property-type';
-import { readNothing, setOn } from './types/read-json';
+import { readNothing, setOn } from './types/read';
 
 /** One `bindRequest()`, checked and prepared: how it binds requests, writes responses and is described. */
 export type Endpoint = ReturnType<typeof endpointFor>;

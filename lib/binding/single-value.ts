@@ -43,7 +43,12 @@ export interface ValueReaders {
 }
 
 const UNREADABLE: AnyType = {
-  codec: () => ({ kind: 'scalar', name: 'value of a type that can be read', text: () => undefined }),
+  codec: () => ({
+    kind: 'scalar',
+    name: 'value',
+    described: 'a value of a type that can be read',
+    text: () => undefined,
+  }),
 };
 
 /** Makes the readers for an application's options. */

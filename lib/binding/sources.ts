@@ -7,13 +7,13 @@ import type { Claims } from '../principal/principal';
 import { Problem, type ProblemLocation } from '../problems/problem';
 import type { BinderContext } from './input/binder-context';
 import type { SourceProperty } from './plan/plan';
+import { INVALID, Location } from './reading/failures';
 import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-text';
-import { INVALID, Location } from './reading/location';
-import { firstPart, JsonPart, NameTree, partsOf, UNREADABLE } from './reading/name-tree';
+import { firstPart, JsonPart, NameTree, partsOf } from './reading/name-tree';
 import { needsExactNumbers, takesNull } from './types/codec';
 import { isRounded } from './types/numbers';
-import { failUnknown, readField, readNothing, readOptionalJson, refuseOtherNames } from './types/read-json';
-import { isSent, readNames } from './types/read-names';
+import { failUnknown, isSent, readField, readNames, readNothing } from './types/read';
+import { readOptionalJson, refuseOtherNames } from './types/read';
 
 type Read = (context: BinderContext, properties: readonly SourceProperty[]) => void;
 
@@ -36,8 +36,9 @@ function readJsonBody(context: BinderContext, properties: readonly SourcePropert
   const at = Location.of(noted, 'json', '');
   const [whole] = properties;
   if (whole?.kind === 'fromBody') {
-    const isNothing = sent === undefined || (sent === null && !takesNull(whole.codec) && !whole.refusesNull);
-    if (!isNothing) context.put(whole, readOptionalJson(whole, sent, at));
+    const { codec, refusesNull } = whole;
+    const isNull = sent === null && codec.kind !== 'schema' && !takesNull(codec) && !refusesNull;
+    if (sent !== undefined && !isNull) context.put(whole, readOptionalJson(whole, sent, at));
     return;
   }
   const fields = sent ?? {};
@@ -45,7 +46,7 @@ function readJsonBody(context: BinderContext, properties: readonly SourcePropert
     for (const property of properties) context.put(property, readField(property, fields, at));
     if (noted.refusesUnknown) refuseOtherNames(properties, fields, at);
   } else {
-    at.failValue(fields, 'JSON object');
+    at.failValue(fields, 'a JSON object');
     // It has been reported; do not report each of its fields as missing, too.
     for (const property of properties) context.put(property, INVALID);
   }
@@ -107,13 +108,12 @@ function readByName(
     if (mark === 'unreadable') {
       const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
       Location.of(noted, source, name).fail('invalid', detail);
-      if (name !== '') root.add({ name, parts: partsOf(name), value: UNREADABLE, taken: true });
       // A level takes at least two characters.
     } else if (name.length > 2 * limit && partsOf(name).length > limit + 1)
-      Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
+      Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`);
     else if (name !== '' && (takesWhole || refusesUnknown || declared.has(firstPart(name)))) {
       const isJson = mark === 'json' && value.trim() !== '';
-      root.add({ name, parts: partsOf(name), value: isJson ? new JsonPart(value) : value, taken: false });
+      root.add(name, isJson ? new JsonPart(value) : value);
     }
   }
   for (const property of properties) {

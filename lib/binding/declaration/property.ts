@@ -4,7 +4,7 @@ import { isPlain } from '../../options/merge';
 import { SOURCES, type Source } from '../../problems/problem';
 import type { Member } from '../types/codec';
 import { isOptional, refusesNull, type AnyType } from '../types/property-type';
-import { Version } from '../types/identifiers';
+import { Version } from '../types/scalar';
 
 /** The declaration of a property. */
 export interface PropertySpec extends Omit<Member, 'codec' | 'jsonName'> {

@@ -1,5 +1,5 @@
 import type { ObjectCodec } from '../types/codec';
-import { enumOf } from '../types/identifiers';
+import { enumOf } from '../types/scalar';
 import { classNameOf, type DtoClass, type ValueType } from '../types/property-type';
 import { memberOf, objectCodec } from './codec-table';
 import { declareAll, isDto, propertiesOf } from './declarations';

@@ -1,4 +1,4 @@
-import { INVALID, type Location } from './location';
+import { INVALID, type Location } from './failures';
 import { isPlain } from '../../options/merge';
 import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 
@@ -8,7 +8,7 @@ export function jsonInText(text: string, at: Location, read: (value: unknown, at
   try {
     value = parseExactly(text);
   } catch (error) {
-    return error instanceof RangeError ? at.failTooDeep() : at.failValue(text, 'JSON text');
+    return error instanceof RangeError ? at.failTooDeep() : at.failValue(text, 'a JSON text');
   }
   return read(value, at.asJson());
 }
@@ -50,7 +50,7 @@ export function plainJson(value: unknown, at: Location, depth = at.depth): unkno
   const { items: limit } = at.limits;
   if (depth > at.limits.depth) return at.failTooDeep();
   if (isArray && value.length > limit)
-    return at.fail('too-many-items', `There is an array of more than ${limit} items.`, { limit });
+    return at.fail('too-many-items', `There is an array of more than ${limit} items.`);
   const copy: unknown[] = [];
   for (const one of isArray ? (value as unknown[]) : Object.values(value as object)) {
     const plain = plainJson(one, at, depth + 1);

@@ -1,24 +1,12 @@
-import type { Invalid, Location } from './location';
+import type { Invalid, Location } from './failures';
 
 /** JSON as text: a part of a multipart form that says so. */
 export class JsonPart {
   constructor(readonly text: string) {}
 }
 
-/** A value that cannot be decoded. Its failure has been reported. */
-export const UNREADABLE: unique symbol = Symbol('unreadable');
-
 /** A value sent under a name. */
-export type Sent = string | JsonPart | typeof UNREADABLE | Express.Multer.File;
-
-/** A name of a query or a form, and its value. */
-export interface SentName {
-  readonly name: string;
-  readonly parts: readonly string[];
-  readonly value: Sent;
-  /** True once a property has read it, or a failure says why none does. */
-  taken: boolean;
-}
+export type Sent = string | JsonPart | Express.Multer.File;
 
 /** An item of a collection, and its index in the names. */
 export type IndexedItem = readonly [index: number, item: NameTree];
@@ -42,23 +30,26 @@ export function firstPart(name: string): string {
 export class NameTree {
   /** The values sent under the name itself. */
   readonly values: Sent[] = [];
-  /** All that was sent here and below. */
-  private readonly sent: SentName[] = [];
-  private children: ReadonlyMap<string, NameTree> | undefined;
+  /** The whole name of the values, as it was first sent. */
+  private name = '';
+  private readonly children = new Map<string, NameTree>();
+  /** The values sent as items without an index, `name` or `name[]`. */
+  private readonly unnumbered: [index: number, value: Sent][] = [];
+  /** The index after all before it. */
+  private next = 0;
+  /** True once a property has read the values, or a failure says why none does; and the same for all below. */
+  private isTaken = false;
+  private isTakenBelow = false;
+  /** True if the part of the name that leads here was sent in another case, too. */
+  hasSpellings = false;
 
-  /**
-   * @param depth how many parts lead here.
-   * @param key the last of these parts, as it was first sent; empty for an item without an index.
-   */
-  constructor(
-    private readonly depth = 0,
-    readonly key = '',
-  ) {}
+  /** @param key the last part of the name, as it was first sent; empty for an item without an index. */
+  constructor(readonly key = '') {}
 
   /** Makes the tree of one name. @param areItems true if each value is an item of a collection, whatever its text. */
   static of(values: readonly Sent[], areItems = false): NameTree {
     const tree = new NameTree();
-    for (const value of values) tree.add({ name: '', parts: areItems ? [''] : [], value, taken: false });
+    for (const value of values) tree.add('', value, areItems ? [''] : []);
     return tree;
   }
 
@@ -72,44 +63,38 @@ export class NameTree {
     return texts.map((part, index) => [index, NameTree.of([source === 'header' ? part.trim() : part])]);
   }
 
-  add(one: SentName): void {
-    this.sent.push(one);
-    if (one.parts.length === this.depth) this.values.push(one.value);
+  add(name: string, value: Sent, parts = partsOf(name)): void {
+    let [above, tree]: [NameTree, NameTree] = [this, this];
+    for (const part of parts) [above, tree] = [tree, tree.grown(part)];
+    tree.values.push(value);
+    tree.name ||= name;
+    for (const list of parts.at(-1) === '' ? [above, tree] : [tree]) list.unnumbered.push([list.next++, value]);
+  }
+
+  private grown(part: string): NameTree {
+    const key = part.toLowerCase();
+    const below = this.children.get(key) ?? new NameTree(part);
+    this.children.set(key, below);
+    below.hasSpellings ||= below.key !== part;
+    if (/^\d+$/.test(part)) this.next = Math.max(this.next, Number(part) + 1);
+    return below;
   }
 
   /** True if no name continues here. */
   get isLeaf(): boolean {
-    return this.values.length === this.sent.length;
+    return this.children.size === 0;
   }
 
-  /** Returns the trees of the names that continue here. @param isExact true if another case is another name. */
-  below(isExact = false): readonly NameTree[] {
-    return this.isLeaf ? [] : [...(isExact ? this.grouped(true) : this.inAnyCase()).values()];
-  }
-
-  private inAnyCase(): ReadonlyMap<string, NameTree> {
-    return (this.children ??= this.grouped(false));
-  }
-
-  private grouped(isExact: boolean): ReadonlyMap<string, NameTree> {
-    const groups = new Map<string, NameTree>();
-    for (const one of this.sent) {
-      const part = one.parts[this.depth];
-      if (part === undefined) continue;
-      const key = isExact ? part : part.toLowerCase();
-      const below = groups.get(key) ?? new NameTree(this.depth + 1, part);
-      below.add(one);
-      groups.set(key, below);
-    }
-    return groups;
+  /** Returns the trees of the names that continue here. */
+  below(): readonly NameTree[] {
+    return [...this.children.values()];
   }
 
   /** Returns the tree below a name, which may have several parts. */
   at(name: string): NameTree | undefined {
-    if (this.isLeaf) return undefined;
-    const below = this.inAnyCase().get(name.toLowerCase());
+    const below = this.children.get(name.toLowerCase());
     const parts = below ? [] : partsOf(name);
-    return below ?? parts.reduce<NameTree | undefined>((t, part) => t?.inAnyCase().get(part.toLowerCase()), this);
+    return below ?? parts.reduce<NameTree | undefined>((tree, part) => tree?.children.get(part.toLowerCase()), this);
   }
 
   /**
@@ -117,17 +102,14 @@ export class NameTree {
    * @param all true if it takes all names below, too, or if a failure says why none of them is read.
    */
   take(all = false): void {
-    for (const one of this.sent) one.taken ||= all || one.parts.length === this.depth;
+    this.isTaken = true;
+    this.isTakenBelow ||= all;
   }
 
-  /** Returns the names that no property takes, each once. */
-  others(): Iterable<string> {
-    const names = new Map<string, string>();
-    for (const { taken, parts, name } of this.sent) {
-      const path = parts.join('.').toLowerCase();
-      if (!taken && !names.has(path)) names.set(path, name);
-    }
-    return names.values();
+  /** Yields the names that no property takes, each once. */
+  *others(): Generator<string> {
+    if (!this.isTaken && this.values.length > 0) yield this.name;
+    if (!this.isTakenBelow) for (const one of this.children.values()) yield* one.others();
   }
 
   /** True if the part of the name that leads here numbers an item of a collection: `[3]`, or `[]`. */
@@ -144,42 +126,29 @@ export class NameTree {
 
   /** True if one empty text is all that was sent, here or as the one item: `name=`, `name[]=`, `name[3]=`. */
   get isBlank(): boolean {
-    const [only, another] = this.sent;
-    return !another && only?.value === '' && /^\d*$/.test(only.parts.slice(this.depth).join('.'));
+    const [item, another] = this.children.values();
+    if (item) return !another && this.values.length === 0 && item.isItem && item.isLeaf && item.isBlank;
+    return this.values.length === 1 && this.values[0] === '';
   }
 
   /**
    * Returns the items of a collection in the order of their indexes. A value without one, `name` or `name[]`, has the
-   * next after all before it. Reports an index over the limit, and a name that continues below `name[]`.
+   * next after all before it. Reports an index over the limit.
    */
   items(at: Location): readonly IndexedItem[] | Invalid {
     const { items: limit } = at.limits;
-    const items: IndexedItem[] = [];
-    const indexed = new Map<string, NameTree>();
-    let next = 0;
-    for (const one of this.sent) {
-      const { [this.depth]: key = '', length } = one.parts;
-      if (key === '' && length > this.depth + 1) return this.failNameless(at);
-      if (!/^\d*$/.test(key)) continue;
-      const index = key === '' ? next : Number(key);
-      if (key !== '' && index >= limit) {
-        this.take(true);
-        const detail = `The index ${index} is too high; ${limit} items are allowed.`;
-        return at.fail('index-too-high', detail, { count: index, limit });
-      }
-      const item = indexed.get(key) ?? new NameTree(key === '' ? length : this.depth + 1, key);
-      item.add(one);
-      if (!indexed.has(key)) items.push([index, item]);
-      if (key !== '') indexed.set(key, item);
-      next = Math.max(next, index + 1);
+    const numbered = this.below().filter(one => one.isItem && one.key !== '');
+    const items = numbered.map((one): IndexedItem => [Number(one.key), one]);
+    const highest = items.reduce((most, [index]) => Math.max(most, index), 0);
+    if (highest >= limit) {
+      this.take(true);
+      return at.fail('index-too-high', `The index ${highest} is too high; ${limit} items are allowed.`);
     }
+    const unnumbered = this.children.get('');
+    unnumbered?.take();
+    for (const [index, value] of this.unnumbered) items.push([index, NameTree.of([value])]);
+    // The names below `name[]` do not say where a second object begins.
+    if (unnumbered && !unnumbered.isLeaf) items.push([this.next, unnumbered]);
     return items.sort(([a], [b]) => a - b);
-  }
-
-  /** Refuses `items[].sku` and `items.sku`, which belong to no item: a value must not be lost silently. */
-  failNameless(at: Location): Invalid {
-    this.take(true);
-    const detail = 'The names below do not say which item they belong to. Number the items, starting with [0].';
-    return at.fail('invalid', detail);
   }
 }

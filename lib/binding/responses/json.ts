@@ -4,12 +4,11 @@ import { checkIsWritable, CodecTable, notNestableIn } from '../declaration/codec
 import { isDto, namingErrors } from '../declaration/declarations';
 import type { ResolvedOptions } from '../input/binder-context';
 import { parsedJson } from '../input/body';
-import { Failures, validationProblem } from '../reading/failures';
+import { Failures, INVALID, Location, validationProblem } from '../reading/failures';
 import { resolveLimits } from '../reading/limits';
-import { INVALID, Location } from '../reading/location';
 import { needsExactNumbers, withParts, type Codec, type Member } from '../types/codec';
 import type { AnyType, Infer } from '../types/property-type';
-import { readJson } from '../types/read-json';
+import { readJson } from '../types/read';
 import { mergeOptions, responsesRule, serializerRules } from '../types/serializer';
 import type { GeneratedContexts, ResponseTypes, SerializerOptions, SerializerTypes } from '../types/serializer';
 import { exactText, written } from '../types/write-value';

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Awaitable } from '../../basics/awaitable';
 import type { ProblemLocation } from '../../problems/problem';
-import type { Location } from '../reading/location';
+import type { Location } from '../reading/failures';
 
 /** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -42,8 +42,8 @@ interface Ruled extends Named {
 /** One value, which is one text. */
 export interface ScalarCodec extends Ruled {
   readonly kind: 'scalar';
-  /** The type in the message about a refused value: "The value … is not <described>." Default: its name. */
-  readonly described?: string | undefined;
+  /** Completes the sentence "The value … is not …". */
+  readonly described: string;
   /** Reads a text; undefined if it is none of this type. Default: text holds JSON. */
   readonly text?: ((text: string) => unknown) | undefined;
   /** Reads a JSON value; undefined if it is none of this type. Default: `read`, else `inner` reads it. */
@@ -159,7 +159,8 @@ export interface Member {
 }
 
 /** True if JSON null is a value. */
-export const takesNull = ({ kind, notNull }: Codec): boolean => notNull !== undefined || kind === 'schema';
+export const takesNull = (codec: Codec): boolean =>
+  codec.notNull !== undefined || (codec.kind === 'schema' && codec.json.takes.has('null'));
 
 /** Returns the types that a type is composed of. */
 function partsOf(codec: Codec): readonly Codec[] {

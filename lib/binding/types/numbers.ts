@@ -5,7 +5,7 @@ import { WrittenNumber } from './write-value';
 import { asJson } from '../reading/json-text';
 import type { Kinds, Row, RuledType } from './rules';
 import type { Codec, ScalarCodec } from './codec';
-import { scalar } from './scalar';
+import { scalar, type Spelling } from './scalar';
 
 /** Rules of `int`, `long`, `double` and `decimal`. A limit is a number, a bigint or its text, and counts exactly. */
 export interface NumberRules {
@@ -110,9 +110,9 @@ function numbers<T>(
   name: string,
   spelling: RegExp,
   numberOf: NumberOf<T>,
-  facts: Partial<ScalarCodec>,
+  facts: Omit<Spelling<T>, 'text'>,
 ): RuledType<T, NumberRules> {
-  const { needsExactNumbers: isExact, described } = facts;
+  const { needsExactNumbers: isExact } = facts;
   const text = (sent: string): T | undefined => inText(sent, spelling, numberOf);
   const json = (value: unknown): T | undefined => {
     if (typeof value === 'number') return numberOf(value);
@@ -127,7 +127,7 @@ function numbers<T>(
   // The number that was sent is unknown if a parser in front has rounded it.
   const rounded = 'The number has more digits than can be read exactly here; send it as a string.';
   const report: ScalarCodec['read'] = (value, at) =>
-    at.failValue(value, name, typeof value === 'number' && isRounded(value) ? rounded : undefined, described);
+    typeof value === 'number' && isRounded(value) ? at.fail('invalid', rounded) : at.failValue(value, facts.described);
   return scalar(name, { ...facts, text, json, read: isExact ? report : undefined }, numberRules);
 }
 

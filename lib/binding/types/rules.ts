@@ -2,7 +2,7 @@ import BigNumber = require('bignumber.js');
 import { after, isPromise } from '../../basics/awaitable';
 import { checkOptions, describe, fn, positiveInteger, type Rule as Allowed } from '../../options/check';
 import { withDefaults } from '../../options/merge';
-import { INVALID, type Location } from '../reading/location';
+import { INVALID, type Location } from '../reading/failures';
 import type { FileCodec, JsonSchema, ListCodec, Rule, ScalarCodec } from './codec';
 import type { Codecs, ValueType } from './property-type';
 

@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
 import { jsonInText, jsonLike, plainJson } from '../reading/json-text';
-import { INVALID, type Invalid, type Location } from '../reading/location';
-import { JsonPart, NameTree, UNREADABLE, type IndexedItem } from '../reading/name-tree';
+import { INVALID, type Invalid, type Location } from '../reading/failures';
+import { JsonPart, NameTree, type IndexedItem } from '../reading/name-tree';
 import type { JsonSchema, SchemaCodec, Shape } from './codec';
 
 /** Nothing is known: text is text, and several texts are an array. */
@@ -71,9 +71,11 @@ export const schemaFromJson = (codec: SchemaCodec, value: unknown, at: Location)
 /** Reads what was sent under a name, and below it if those are names that the schema may take. */
 export function schemaFromNames(codec: SchemaCodec, tree: NameTree, at: Location, required: boolean): unknown {
   const { values, onlyText = '' } = tree;
+  const { takes } = codec.json;
   const isBelow = isSchemaSent(codec, tree);
-  if (!required && tree.isBlank) return isBelow ? undefined : blankOfSchema(codec, '');
-  if (!required && !isBelow && values.length === 0) return undefined;
+  const isText = takes.size === 0 || takes.has('string');
+  const isNothing = tree.isBlank ? isBelow || !isText : !isBelow && values.length === 0;
+  if (!required && isNothing) return undefined;
   const sent = isBelow || tree.isLeaf || values.length === 0 ? tree : NameTree.of(values);
   const value = fromNames(sent, codec.json, at);
   return check(codec, value, typeof value === 'object' && /^\s*[[{]/.test(onlyText) ? at.asJson() : at);
@@ -92,13 +94,6 @@ export function takesJsonAt({ json }: SchemaCodec, name: string): boolean {
   const takes = json.property(name)?.shape.takes ?? new Set();
   return takes.size > 0 && !takes.has('string');
 }
-
-/** Reads empty text or null for a value that may be missing. Coercing schemas make 0 of one, 'null' of the other. */
-export const blankOfSchema = (codec: SchemaCodec, blank: '' | null): unknown =>
-  after(validate(codec, blank), result => {
-    const isMissing = result.issues || (blank === null ? result.value === 'null' : typeof result.value !== 'string');
-    return isMissing ? undefined : result.value;
-  });
 
 /** Returns the value of a schema if none was sent, such as a default of its own. @param detail of the failure. */
 export const nothingOfSchema = (codec: SchemaCodec, at: Location, detail?: string): unknown =>
@@ -129,7 +124,7 @@ function validate({ standard }: SchemaCodec, input: unknown): Awaitable<Result> 
 function check(codec: SchemaCodec, input: unknown, at: Location): unknown {
   if (input === INVALID) return INVALID;
   return after(validate(codec, input), result => {
-    if (result.issues) return refuse(result.issues, at, input);
+    if (result.issues) return refuse(result.issues, at);
     // It was sent, so it does not count as missing.
     return result.value === undefined ? INVALID : result.value;
   });
@@ -139,18 +134,16 @@ function check(codec: SchemaCodec, input: unknown, at: Location): unknown {
 const LONGEST_MESSAGE = 300;
 
 /** Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated. */
-function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location, input: unknown): Invalid {
+function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location): Invalid {
   if (issues.length === 0) at.fail('schema', 'The value is not valid.');
   // One more than are listed shows that the list is cut.
   for (const { message, path = [] } of issues.slice(0, at.limits.failures + 1)) {
-    let [here, holder] = [at, input];
+    let here = at;
     // An array subclass may have a `map` of its own.
     for (const part of Array.from(path, one => (typeof one === 'object' ? one.key : one))) {
       // A key may be content: that of a record can be the number of an account.
       if (at.isSecret && typeof part !== 'number') break;
-      const index = sentIndexes.get(Object(holder) as object)?.[Number(part)];
-      here = here.below(index ?? (typeof part === 'symbol' ? String(part) : part));
-      holder = inside(holder, part);
+      here = here.below(typeof part === 'symbol' ? String(part) : part);
     }
     here.fail('schema', at.mayQuote ? message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
   }
@@ -176,7 +169,6 @@ function fromText(text: string, shape: Shape, at: Location): unknown {
 function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
   const { values, isLeaf } = tree;
   const { takes } = shape;
-  if (values.includes(UNREADABLE)) return INVALID;
   const only = isLeaf && values.length === 1 ? values[0] : undefined;
   if (only instanceof JsonPart)
     return jsonInText(only.text, at, (value, below) => plainJson(inArray(shape, value), below));
@@ -195,13 +187,8 @@ function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
   return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
 }
 
-/** The indexes that were sent for the items of an array: gaps are closed up in it. */
-const sentIndexes = new WeakMap<object, readonly number[]>();
-
 function fromItems(items: readonly IndexedItem[], shape: Shape, at: Location): unknown {
   if (at.isTooLarge(items.length)) return INVALID;
-  const indexes = items.map(([index]) => index);
   const all = items.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
-  sentIndexes.set(all, indexes);
   return all.includes(INVALID) ? INVALID : all;
 }

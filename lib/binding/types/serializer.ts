@@ -2,7 +2,7 @@ import { ignoreRejection } from '../../basics/awaitable';
 import { arrayOf, describe, either, fn, object, objectWith, oneOf, type Rule } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { plainJson } from '../reading/json-text';
-import { INVALID } from '../reading/location';
+import { INVALID } from '../reading/failures';
 import type { Codec, ScalarCodec } from './codec';
 import { classNameOf, type AnyType, type Infer, type Parsable, type ParseResult } from './property-type';
 import { asScalar } from './write-value';
@@ -138,15 +138,18 @@ export function valueParserFor<X extends AnyType>(
   return { type, parse };
 }
 
+const articled = (name: string): string => `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${name}`;
+
 /** Makes the codec of a class with `static tryParse(text)`. In JSON its values are strings. */
 export function parsableCodec(type: Parsable<unknown>): ScalarCodec {
   const name = classNameOf(type) || 'value';
   const text = (given: string): unknown => accepted(type.tryParse(given), `${name}.tryParse`);
-  const described = `text that ${name} accepts; send a string`;
+  const described = articled(name);
   return {
-    ...{ kind: 'scalar', name, text, schema: { type: 'string', title: name } },
+    ...{ kind: 'scalar', name, described, text, schema: { type: 'string', title: name } },
     json: value => (typeof value === 'string' ? text(value) : undefined),
-    read: (value, at) => at.failValue(value, name, undefined, typeof value === 'string' ? undefined : described),
+    read: (value, at) =>
+      at.failValue(value, typeof value === 'string' ? described : `text that ${name} accepts; send a string`),
     write: value => textOf(value, type, name),
   };
 }
@@ -181,7 +184,7 @@ export function replacedCodec(
 ): ScalarCodec {
   const { text, takesAnyText } = own?.kind === 'scalar' ? own : {};
   return {
-    ...{ kind: 'scalar', name, inner: own, takesAnyText },
+    ...{ kind: 'scalar', name, described: articled(name), inner: own, takesAnyText },
     text: parser ? given => accepted(parser.parse(given), `The value parser for ${name}`) : text,
     ...(parser && { schemaOfText: { type: 'string', title: name } }),
     ...(converter && {
@@ -189,7 +192,7 @@ export function replacedCodec(
         const plain = plainJson(value, at);
         if (plain === INVALID) return INVALID;
         const read = accepted(converter.read(plain), `The converter for ${name}`);
-        return read === undefined ? at.failValue(value, name) : read;
+        return read === undefined ? at.failValue(value, articled(name)) : read;
       },
       write: value => converter.write(value),
       schema: { title: name },

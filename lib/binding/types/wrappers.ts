@@ -1,4 +1,4 @@
-import { boolean, checkOptions, isClass, oneOf } from '../../options/check';
+import { boolean, checkOptions, isClass, oneOf, positiveInteger } from '../../options/check';
 import type { Codec } from './codec';
 import { isOptional, type AnyType, type Codecs, type Infer, type ValueType } from './property-type';
 import { counted, ruledType, type CommonRules, type Kinds, type RuledType } from './rules';
@@ -69,6 +69,43 @@ export function list<X extends AnyType>(
   });
   return rules === undefined ? plain : plain.with(rules);
 }
+
+/** An uploaded file, as multer describes it: in memory with `buffer`, on disk with `path`. */
+export type UploadedFile = Express.Multer.File;
+
+/** Rules of `file`. */
+export interface FileRules {
+  /** Most bytes. */
+  maxBytes?: number;
+  /** Media types, as the client names them: `image/png`, or `image/*` for all of a kind. */
+  mediaTypes?: readonly string[];
+}
+
+const fileRules: Kinds<FileRules> = {
+  // The length of binary data in JSON Schema.
+  maxBytes: counted('maxLength', 'byte', ({ size }: UploadedFile) => size, positiveInteger),
+  mediaTypes: {
+    expects: "an array of media types, for example ['image/png', 'image/*']",
+    accepts: value =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.every(one => typeof one === 'string' && /^[\w.+-]+\/(?:\*|[\w.+-]+)$/.test(one)),
+    meaning(types: readonly string[]) {
+      const names = new Set(types.map(one => one.toLowerCase()));
+      const isNamed = (type: string): boolean => names.has(type) || names.has(type.replace(/\/.*/, '/*'));
+      const holds = ({ mimetype }: UploadedFile): boolean => isNamed(mimetype.toLowerCase());
+      const schema = types.length === 1 ? { contentMediaType: types[0] } : {};
+      return { says: `be of the media type ${types.join(' or ')}`, holds, schema };
+    },
+  },
+};
+
+/** One uploaded file of a multipart form; `list(file)` for several. */
+export const file: RuledType<UploadedFile, FileRules> = ruledType(
+  'file',
+  fileRules,
+  () => ({ kind: 'file', name: 'file' }) as const,
+);
 
 /**
  * An object whose names are the client's. It has no prototype, so that `__proto__` is a name like any other.

@@ -56,7 +56,6 @@ it.each<[string, string, object]>([
 const noInt = (value: string): string => `The value ${value} is not a whole number from -2147483648 to 2147483647.`;
 const REQUIRED = 'A value is required.';
 const TWO = 'There are 2 values where one is expected.';
-const NAMELESS = 'The names below do not say which item they belong to. Number the items, starting with [0].';
 const noJson = (text: string): string => `The value ${JSON.stringify(text)} is not a JSON text.`;
 
 it.each<[string, readonly string[]]>([
@@ -77,7 +76,6 @@ it.each<[string, readonly string[]]>([
   ['author={"name":', [`author: ${noJson('{"name":')}`]],
   ['author=[]', ['author: The value […] is not a JSON object.']],
   ['author={"born":"1"}', [`author.name: ${REQUIRED}`, `author.born: ${noInt('"1"')}`]],
-  ['chapters[0].title=a&chapters[].title=b', [`chapters: ${NAMELESS}`]],
   ['chapters[4]=x&chapters[5].title=t', [`chapters[4]: ${noJson('x')}`]],
   ['chapters=[{"title":"t","notes":[]},{"title":1,"notes":[]}]', ['chapters[1].title: The value 1 is not a string.']],
   ['chapters[4]={"title":1,"notes":[]}', ['chapters[4].title: The value 1 is not a string.']],

@@ -115,18 +115,16 @@ it('a value is quoted as JSON: it cannot break out of its quotes', async () => {
   expect(errors[0]?.detail).toBe(noInt(' "a\\" \\n<b>\\u0000"'));
 });
 
-it.each<[string, AnyType, Sent, string]>([
-  ['int', int, { path: '/?v=x' }, noInt(' "x"')],
-  ['guid', guid, { path: '/?v=nonsense' }, noUuid],
-  ['bool', bool, { json: { v: 1 } }, 'The value 1 is not true or false.'],
-  ['double', double, { json: { v: true } }, 'The value true is not a number from -1.79e308 to 1.79e308.'],
-  ['list of int', list(int), { json: { v: 1 } }, 'The value 1 is not a JSON array.'],
-  ['int', int, { path: '/?v=1&v=2' }, 'There are 2 values where one is expected.'],
-])('a failure describes the value for clients; failureMessage gets the type: %s', async (name, type, sent, text) => {
-  const facts: unknown[] = [];
-  const failureMessage = ({ expected }: BindingFailure): undefined => void facts.push(expected);
-  const { errors } = await bind(dto({ v: type }), sent, { ...urlEncoded, failureMessage });
-  expect([errors.map(({ detail }) => detail), facts]).toEqual([[text], [name]]);
+it.each<[AnyType, Sent, string]>([
+  [int, { path: '/?v=x' }, noInt(' "x"')],
+  [guid, { path: '/?v=nonsense' }, noUuid],
+  [bool, { json: { v: 1 } }, 'The value 1 is not true or false.'],
+  [double, { json: { v: true } }, 'The value true is not a number from -1.79e308 to 1.79e308.'],
+  [list(int), { json: { v: 1 } }, 'The value 1 is not a JSON array.'],
+  [int, { path: '/?v=1&v=2' }, 'There are 2 values where one is expected.'],
+])('%#: a failure describes the value for clients', async (type, sent, text) => {
+  const { errors } = await bind(dto({ v: type }), sent, urlEncoded);
+  expect(errors.map(({ detail }) => detail)).toEqual([text]);
 });
 
 describe('a secret is not quoted, neither in the answer nor in what failureMessage gets:', () => {
@@ -190,7 +188,6 @@ describe('a secret is not quoted, neither in the answer nor in what failureMessa
     const details = Object.fromEntries(errors.map(({ name, detail }) => [name, detail]));
     expect(typeof expected === 'number' ? errors.length : details).toEqual(expected);
     expect([response.text, JSON.stringify(facts)].join()).not.toContain(SECRET);
-    expect(facts.every(failure => !('value' in failure))).toBe(true);
   });
 
   it.each([
