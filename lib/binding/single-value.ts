@@ -3,7 +3,6 @@ import { ignoreRejection, isPromise } from '../basics/awaitable';
 import { boolean, checkOptions } from '../options/check';
 import { answerInHandler, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
-import { namingErrors } from './declaration/declarations';
 import { specOf, type PropertyKind } from './declaration/property';
 import { BinderContext, type ResolvedOptions } from './input/binder-context';
 import { CodecTable } from './declaration/codec-table';
@@ -42,14 +41,8 @@ export interface ValueReaders {
   readonly cookieValue: ReadValue;
 }
 
-const UNREADABLE: AnyType = {
-  codec: () => ({
-    kind: 'scalar',
-    name: 'value',
-    described: 'a value of a type that can be read',
-    text: () => undefined,
-  }),
-};
+const described = 'a value of a type that can be read';
+const UNREADABLE: AnyType = { codec: () => ({ kind: 'scalar', name: 'value', described, text: () => undefined }) };
 
 /** Makes the readers for an application's options. */
 export function valueReaders(resolved: ResolvedOptions, answering?: Answering): ValueReaders {
@@ -69,13 +62,8 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
     };
     const known = new WeakMap<object, Map<string, Plan>>();
     const read = (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {
-      if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
-        throw new TypeError(`${reader} takes the request and a name first: ${reader}(req, 'id', guid).`);
       checkOptions(reader, given, { required: boolean });
-      const what = `the type of ${JSON.stringify(name)}`;
-      namingErrors(`${reader}: ${what}`, () => {
-        assertType(type);
-      });
+      assertType(type);
       const { required = true } = given;
       const plans = known.get(type) ?? new Map<string, Plan>();
       const plan = plans.get(`${required} ${name}`) ?? planOfValue(name, type, required);
@@ -90,7 +78,7 @@ export function valueReaders(resolved: ResolvedOptions, answering?: Answering): 
         if (!required && error.code === 'validation-failed') return undefined;
         throw answerInHandler(error, req, answering);
       }
-      throw new TypeError(`${reader}: ${what} is read asynchronously; bind it with bindRequest().`);
+      throw new TypeError(`${reader}: the type of "${name}" is read asynchronously; bind it with bindRequest().`);
     };
     return read as ReadValue;
   };

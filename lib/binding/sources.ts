@@ -9,7 +9,7 @@ import type { BinderContext } from './input/binder-context';
 import type { SourceProperty } from './plan/plan';
 import { INVALID, Location } from './reading/failures';
 import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-text';
-import { firstPart, JsonPart, NameTree, partsOf } from './reading/name-tree';
+import { firstOf, JsonPart, NameTree, partsOf } from './reading/name-tree';
 import { needsExactNumbers, takesNull } from './types/codec';
 import { isRounded } from './types/numbers';
 import { failUnknown, isSent, readField, readNames, readNothing } from './types/read';
@@ -101,19 +101,19 @@ function readByName(
   const { depth: limit } = endpoint.options.limits;
   // A route has the parameters that its path declares.
   const refusesUnknown = noted.refusesUnknown && source !== 'route';
-  const declared = new Set(properties.map(({ name }) => firstPart(name)));
+  const declared = new Set(properties.map(({ name }) => firstOf(partsOf(name))));
   const root = new NameTree();
   for (const [name, value, mark] of pairs) {
+    const parts = partsOf(name);
     // These are refused under an undeclared name, too: decoded, it might be a declared one.
     if (mark === 'unreadable') {
       const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
       Location.of(noted, source, name).fail('invalid', detail);
-      // A level takes at least two characters.
-    } else if (name.length > 2 * limit && partsOf(name).length > limit + 1)
+    } else if (parts.length > limit + 1)
       Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`);
-    else if (name !== '' && (takesWhole || refusesUnknown || declared.has(firstPart(name)))) {
+    else if (name !== '' && (takesWhole || refusesUnknown || declared.has(firstOf(parts)))) {
       const isJson = mark === 'json' && value.trim() !== '';
-      root.add(name, isJson ? new JsonPart(value) : value);
+      root.add(name, parts, isJson ? new JsonPart(value) : value);
     }
   }
   for (const property of properties) {
@@ -188,27 +188,12 @@ function inUtf8(line: string): string {
 /** Cookies (RFC 6265, section 5.4); names are case-sensitive. */
 function readCookies(context: BinderContext, properties: readonly SourceProperty[]): void {
   const { req } = context;
-  const cookies = parse(inUtf8(req.headers.cookie ?? '').replace(QUOTED, '$1$2'));
+  const cookies = parse(inUtf8(req.headers.cookie ?? ''));
   for (const property of properties) {
     const { name, signed } = property;
-    const text = signed ? signedText(req, name) : cookieText(cookies[name]);
+    // Express marks the JSON of an object with `j:`.
+    const text = signed ? signedText(req, name) : cookies[name]?.replace(/^j:(?=[[{])/, '');
     context.put(property, readTexts(property, text === undefined ? undefined : [text], context));
-  }
-}
-
-/** A cookie whose value is in quotation marks, which are no part of it (RFC 6265, section 4.1.1). */
-const QUOTED = /((?:^|;)[^=;]*=\s*)"([^;]*)"(?=\s*(?:;|$))/g;
-
-/** Reads a cookie as Express does: without the `j:` before JSON. */
-function cookieText(text: string | undefined): string | undefined {
-  if (!text?.startsWith('j:')) return text;
-  const json = text.slice(2);
-  try {
-    const value: unknown = JSON.parse(json);
-    // The text itself has all digits of its numbers.
-    return typeof value === 'string' ? value : json;
-  } catch {
-    return text;
   }
 }
 

@@ -83,13 +83,10 @@ it('a type that cannot be read is answered with 400, or is undefined', async () 
 
 it.each<[string, (req: Request) => unknown]>([
   [
-    'headerValue: the type of "X-Page": a declaration such as field(int) is not a type; write the type alone (int).',
+    'a declaration such as field(int) is not a type; write the type alone (int).',
     req => headerValue(req, 'X-Page', field(int) as unknown as AnyType),
   ],
-  [
-    'cookieValue: the type of "page": The text "int" is not a type that values can be bound to.',
-    req => cookieValue(req, 'page', 'int' as unknown as AnyType),
-  ],
+  ['"int" is not a type that values can be bound to.', req => cookieValue(req, 'page', 'int' as unknown as AnyType)],
 ])('%s instead of a type is a mistake of the handler, and the message names the value', async (message, reading) => {
   const messageOf = (req: Request): string => {
     try {

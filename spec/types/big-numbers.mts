@@ -1,7 +1,6 @@
-import { BigNumber } from 'bignumber.js';
-import { decimal, field, list, nullable, optional, string } from '../../lib/index.js';
+import { BigNumber, decimal, field, list, nullable, optional, string } from '../../lib/index.js';
 
-/** In an ES module, the application's own BigNumber is another class to the compiler than the one that CommonJS is told of. */
+/** In an ES module, the BigNumber of bignumber.js is another class to the compiler than the one that CommonJS is told of. */
 export class Prices {
   @field(decimal) price!: BigNumber;
   @field(optional(decimal)) discount: BigNumber | undefined;

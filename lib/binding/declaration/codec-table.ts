@@ -1,6 +1,6 @@
 import { hasFile, isReadByName, memberIn, takesFiles, type Codec, type Member, type ObjectCodec } from '../types/codec';
 import { decimalInText } from '../types/numbers';
-import { assertType, classNameOf, isParsable, isSchema, isValueType, remedyFor } from '../types/property-type';
+import { assertType, classNameOf, isParsable, isSchema, isValueType } from '../types/property-type';
 import type { AnyType, Codecs, DtoClass } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
 import { namingPolicyOf, parsableCodec, replacedCodec, valueParserFor } from '../types/serializer';
@@ -52,10 +52,7 @@ export class CodecTable implements Codecs {
   }
 
   jsonName(property: string): string {
-    const name: unknown = namingErrors('propertyNamingPolicy failed', () => namingPolicyOf(this.serializer)(property));
-    if (typeof name !== 'string')
-      throw new TypeError(`propertyNamingPolicy must return text for ${JSON.stringify(property)}, not ${String(name)}`);
-    return name;
+    return namingErrors('propertyNamingPolicy failed', () => namingPolicyOf(this.serializer)(property));
   }
 
   later(work: () => void): void {
@@ -73,7 +70,11 @@ export class CodecTable implements Codecs {
     if (own && !parser && !converter) return own;
     const name = own?.name ?? (classNameOf(type) || 'value');
     if (!parser && !converter)
-      throw new TypeError(`${name} has no declared properties and no static tryParse; ${remedyFor(type)}.`);
+      throw new TypeError(
+        `${name} has no declared properties and no static tryParse; declare them with dto({...}) or decorators, ` +
+          'take a type of bindonce (string, int, dateTime, list(string), …), or pass a value parser ' +
+          '(valueParserFor) or a converter for it.',
+      );
     return replacedCodec(name, own, parser, converter);
   }
 }

@@ -36,15 +36,10 @@ interface Declared {
 
 /**
  * Adds a declaration to a class or its metadata object; inherited declarations stay as they are.
- * @throws TypeError for a name that no property can have, and for a second declaration of a property in one class.
+ * @throws TypeError for a second declaration of a property in one class.
  */
 export function declareProperty(holder: object, spec: PropertySpec): void {
   const { property: name } = spec;
-  if (name === '__proto__')
-    throw new TypeError(
-      'a property cannot be named __proto__; give it another name, ' +
-        'and a jsonPropertyName or bindFrom if clients use that name',
-    );
   const declarations = declarationsIn(holder);
   const declared = declarations.get(name);
   if (declared)

@@ -1,4 +1,3 @@
-import { object } from '../../options/check';
 import { assertType, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
 import { declareAll, declareProperty, namingErrors } from './declarations';
@@ -125,8 +124,8 @@ function property<V>(
 ): Property<V> {
   const specify = (name: string): PropertySpec => {
     // First, because arguments in the wrong order are wrong options, too.
-    assertType(type, " (the type comes first, as in fromHeader(string, { name: 'X-Tenant' }))");
-    checkProperty(kind, options, name);
+    assertType(type);
+    checkProperty(kind, options);
     return specOf(kind, name, type, options, permission);
   };
   const declaredAs = (name: string, shown = name): PropertySpec => namingErrors(shown, () => specify(name));
@@ -188,13 +187,9 @@ export type InferShape<S extends Shape> = {
 /**
  * Makes a dto class out of a shape, to be named by extending it:
  * `class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}`.
- * @throws TypeError if the shape is not an object or an entry is not a type; the message names the entry.
+ * @throws TypeError if an entry is not a type; the message names the entry.
  */
 export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
-  if (!object.accepts(shape) || Array.isArray(shape))
-    throw new TypeError(
-      'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',
-    );
   const specs = Object.entries(shape).map(([name, entry]) => declaredBy(name, entry));
   const defaults = specs.filter(spec => spec.default !== undefined);
   function Dto(this: object): void {

@@ -1,6 +1,6 @@
 import type { Source } from '../../problems/problem';
 import { objectsOf, takesFiles } from '../types/codec';
-import type { Codec, JsonSchema, ListCodec, Member, ScalarCodec } from '../types/codec';
+import type { Codec, JsonSchema, ListCodec, Member } from '../types/codec';
 import { requiresValue } from '../types/schema';
 import { exactText, written } from '../types/write-value';
 import { namingErrors } from './declarations';
@@ -25,15 +25,15 @@ export interface Schemas {
 /** Describes the JSON of a type. */
 export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
   if (codec.notNull) return orNull(schemas.of(codec.notNull));
+  const isRequest = schemas.direction === 'request';
   switch (codec.kind) {
     case 'scalar':
-      return schemaOfScalar(codec, schemas);
+      return (isRequest ? codec.schema : (codec.writtenSchema ?? codec.schema)) ?? {};
     case 'list':
       return arrayOf(codec, schemas.of(codec.item));
     case 'record':
       return { type: 'object', additionalProperties: schemas.of(codec.item) };
     case 'object': {
-      const isRequest = schemas.direction === 'request';
       const isRequired = (member: Member): boolean => (isRequest && member.jsonRequired) || mustBeSent(member);
       // A class without a name may contain itself, too.
       return schemas.named(codec, codec.name === 'object' ? 'Dto' : codec.name, () => ({
@@ -60,18 +60,11 @@ export function schemaOf(codec: Codec, schemas: Schemas): JsonSchema {
   }
 }
 
-function schemaOfScalar({ schema, writtenSchema, inner, json }: ScalarCodec, schemas: Schemas): JsonSchema {
-  const isRequest = schemas.direction === 'request';
-  const own = (isRequest ? schema : (writtenSchema ?? schema)) ?? {};
-  if (!inner || (schema && !json)) return own;
-  return json && isRequest ? { anyOf: [own, schemas.of(inner)] } : schemas.of(inner);
-}
-
 /** Describes the text of a type, if that is another than its JSON. */
 export function schemaOfText(codec: Codec, schemas: Schemas): JsonSchema | undefined {
-  if (codec.kind === 'scalar') return codec.schemaOfText;
-  const item = codec.kind === 'list' ? schemaOfText(codec.item, schemas) : undefined;
-  return item && codec.kind === 'list' ? arrayOf(codec, item) : undefined;
+  if (codec.kind !== 'list' || codec.schemaOfText) return codec.schemaOfText;
+  const item = schemaOfText(codec.item, schemas);
+  return item && arrayOf(codec, item);
 }
 
 /** Describes an object under the names that it has in a form or a query. */

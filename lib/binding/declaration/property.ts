@@ -1,5 +1,5 @@
 import BigNumber = require('bignumber.js');
-import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
+import { anything, arrayOf, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
 import { isPlain } from '../../options/merge';
 import { SOURCES, type Source } from '../../problems/problem';
 import type { Member } from '../types/codec';
@@ -20,36 +20,14 @@ interface WrongPropertyType<V> {
   readonly 'the declared type of this property must accept': V;
 }
 
-/** A number of bignumber.js, from either of its two declarations. */
-interface AnyBigNumber {
-  readonly c: number[] | null;
-  readonly e: number | null;
-  readonly s: number | null;
-  shiftedBy(n: number): unknown;
-}
-
-/**
- * bignumber.js declares its class once for `import` and once for `require`, each time with a private member, so that
- * neither fits the other: they are compared as one and the same.
- */
-type Comparable<T> = T extends AnyBigNumber
-  ? AnyBigNumber
-  : T extends readonly (infer I)[]
-    ? readonly Comparable<I>[]
-    : T;
-
 /**
  * Compares types: `unknown`, which changes nothing in an intersection, if a property declared as `Declared` can hold a
  * `V`.
  */
-export type Fits<V, Declared> = [V] extends [Declared]
-  ? unknown
-  : [Comparable<V>] extends [Comparable<Declared>]
-    ? unknown
-    : WrongPropertyType<V>;
+export type Fits<V, Declared> = [V] extends [Declared] ? unknown : WrongPropertyType<V>;
 
 /** A default value, or a function that makes it. */
-type Default<T> = Comparable<T> | (() => Comparable<T>);
+type Default<T> = (T extends readonly (infer I)[] ? readonly I[] : T) | (() => T);
 
 /** How a property is bound: the options of `field`, `fromHeader` and the other functions that declare one. */
 export interface PropertyOptions<T = unknown> {
@@ -106,7 +84,7 @@ const aName: Rule = { expects: 'a name', accepts: value => typeof value === 'str
 const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
   ...{ name: aName, bindFrom: aName, jsonPropertyName: text, description: text },
   ...{ required: boolean, jsonRequired: boolean, fallback: boolean, signed: boolean, default: anything },
-  dontBind: { expects: 'an array of sources', accepts: Array.isArray },
+  dontBind: arrayOf(SOURCES.join(', '), source => SOURCES.some(one => one === source)),
 };
 
 /** `fromHeader` has `name`; for other sources, that name is an option of its own. */
@@ -144,23 +122,13 @@ export function specOf(
  * @throws TypeError for an option that this kind of property does not have, or an invalid value, also the default of
  * one.
  */
-export function checkProperty(kind: PropertyKind, options: PropertyOptions, property: string): void {
+export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
   const names: readonly (keyof PropertyOptions)[] = OPTIONS[kind];
-  if (names.length === 0 && Object.keys(options).length > 0)
-    throw new TypeError(`${kind} takes no options; write ${kind}(optional(T)) if it may be missing`);
   const ruleOf = (name: keyof PropertyOptions): Rule =>
     name === 'name' && kind === 'fromHeader' ? headerName : rules[name];
   checkOptions(kind, options, Object.fromEntries(names.map(name => [name, ruleOf(name)])), otherNames);
-  if (kind === 'fromHeader' && options.name === undefined && !headerName.accepts(property))
-    throw new TypeError(
-      `${kind}: no header can have the name of the property, ${JSON.stringify(property)}; ` +
-        'give it one with the option name',
-    );
   // A default that cannot be copied would be shared by all requests.
   if (typeof options.default !== 'function') copyOf(options.default);
-  const unknown = options.dontBind?.find(source => !SOURCES.includes(source));
-  if (unknown !== undefined)
-    throw new TypeError(`${kind}: dontBind has ${JSON.stringify(unknown)}; there are: ${SOURCES.join(', ')}`);
 }
 
 /** Makes the default value for one request, by its function or as a copy: no request sees another's changes. */

@@ -5,7 +5,7 @@ import { LOCATIONS, type ProblemLocation, type Source } from '../../problems/pro
 import { checkJsonNames, checkType, memberOf, type CodecTable } from '../declaration/codec-table';
 import { instancesOf, isDto, namingErrors, propertiesOf } from '../declaration/declarations';
 import { specOf, type PropertyKind, type PropertySpec } from '../declaration/property';
-import { firstPart } from '../reading/name-tree';
+import { firstOf, partsOf } from '../reading/name-tree';
 import { hasFile, membersOf, needsExactNumbers, takesFiles } from '../types/codec';
 import type { Codec, Member, ObjectCodec } from '../types/codec';
 import { assertType, classNameOf, isSchema, type AnyType } from '../types/property-type';
@@ -206,7 +206,7 @@ function mistakeIn(
   { codec, dontBind, required, kind }: Member,
   sources: readonly ProblemLocation[],
   taken: ReadonlySet<ProblemLocation>,
-  { fieldSources, allowMultipart }: SourceDefaults,
+  { allowMultipart }: SourceDefaults,
 ): string | undefined {
   const isFile = takesFiles(codec);
   if (sources.length > 0) {
@@ -219,15 +219,9 @@ function mistakeIn(
     const whole = 'cannot be combined with fromForm, which takes the whole form; declare it in the type of fromForm.';
     return `${kind === 'formField' ? kind : 'a file'} ${whole}`;
   }
-  if (kind === 'jsonField' && !isFile)
-    return 'jsonField cannot be combined with fromBody or plainText, which takes the whole body.';
-  if (kind === 'field' && FIELD_SOURCES.some(source => !fieldSources.includes(source) && !dontBind.includes(source))) {
-    const other = 'declare it with jsonField, formField, routeParam or queryParam, or remove its dontBind.';
-    return `none of its fieldSources (${fieldSources.join(', ')}) can supply it; ${other}`;
-  }
   const reason = `no source can supply it: ${isFile ? 'files come only from a form' : 'all its sources are blocked'}.`;
   if (required) return `it is required, but ${reason}`;
-  return kind === 'jsonField' ? reason : undefined;
+  return dontBind.length === 0 || kind === 'jsonField' ? reason : undefined;
 }
 
 /**
@@ -241,7 +235,7 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
   const codecsOf = (name: string): readonly Codec[] =>
     root?.kind === 'record'
       ? [root.item]
-      : fields.flatMap(({ bindName, codec }) => (firstPart(bindName) === firstPart(name) ? codec : []));
+      : fields.flatMap(({ bindName, codec }) => (firstOf(partsOf(bindName)) === firstOf(partsOf(name)) ? codec : []));
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {

@@ -85,13 +85,6 @@ export class Failures {
     }
     return undefined;
   }
-
-  /** Returns true, and notes that the list is cut, if one more failure will not be listed. */
-  leavesOut(): boolean {
-    const isFull = this.list.length >= this.limits.failures;
-    this.isCut ||= isFull;
-    return isFull;
-  }
 }
 
 /**
@@ -151,10 +144,6 @@ export class Location {
     return new Location(this.failures, this.source, true, this.depth, undefined, this);
   }
 
-  get limits() {
-    return this.failures.limits;
-  }
-
   /** False if the value must not be repeated: a response must not show what the client did not send. */
   get mayQuote(): boolean {
     return this.failures.quotesValues && !this.isSecret;
@@ -177,15 +166,19 @@ export class Location {
   failTooDeep(): Invalid {
     return this.fail(
       'too-deep',
-      `There are more than ${this.limits.depth} levels of objects and lists inside each other.`,
+      `There are more than ${this.failures.limits.depth} levels of objects and lists inside each other.`,
     );
   }
 
   fail(code: FailureCode, detail: string): Invalid {
     for (const one of this.above) one.isInvalid = true;
-    if (this.failures.leavesOut()) return INVALID;
+    const { list, limits } = this.failures;
+    if (list.length >= limits.failures) {
+      this.failures.isCut = true;
+      return INVALID;
+    }
     const pointer = this.isJson ? { pointer: this.pointer } : undefined;
-    this.failures.list.push({ code, name: this.name, in: this.source, ...pointer, detail });
+    list.push({ code, name: this.name, in: this.source, ...pointer, detail });
     return INVALID;
   }
 

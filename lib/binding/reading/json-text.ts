@@ -47,8 +47,8 @@ export function plainJson(value: unknown, at: Location, depth = at.depth): unkno
   if (isExactNumber(value)) return Number(value.value);
   const isArray = Array.isArray(value);
   if (!isArray && !isPlain(value)) return value;
-  const { items: limit } = at.limits;
-  if (depth > at.limits.depth) return at.failTooDeep();
+  const { items: limit } = at.failures.limits;
+  if (depth > at.failures.limits.depth) return at.failTooDeep();
   if (isArray && value.length > limit)
     return at.fail('too-many-items', `There is an array of more than ${limit} items.`);
   const copy: unknown[] = [];

@@ -21,10 +21,7 @@ export function partsOf(name: string): readonly string[] {
 }
 
 /** Returns the first part of a name in lower case, because a name may be sent in any case. */
-export function firstPart(name: string): string {
-  const end = name.search(/[.[\]]/);
-  return (end < 1 ? name : name.slice(0, end)).toLowerCase();
-}
+export const firstOf = ([part = '']: readonly string[]): string => part.toLowerCase();
 
 /** What was sent under one name and below it: `items[0].sku` is `sku` below `0` below `items`, in any case. */
 export class NameTree {
@@ -40,7 +37,7 @@ export class NameTree {
   /** True once a property has read the values, or a failure says why none does; and the same for all below. */
   private isTaken = false;
   private isTakenBelow = false;
-  /** True if the part of the name that leads here was sent in another case, too. */
+  /** True if the part of the name that leads here was sent in another case, too: to a record, that is another name. */
   hasSpellings = false;
 
   /** @param key the last part of the name, as it was first sent; empty for an item without an index. */
@@ -49,7 +46,7 @@ export class NameTree {
   /** Makes the tree of one name. @param areItems true if each value is an item of a collection, whatever its text. */
   static of(values: readonly Sent[], areItems = false): NameTree {
     const tree = new NameTree();
-    for (const value of values) tree.add('', value, areItems ? [''] : []);
+    for (const value of values) tree.add('', areItems ? [''] : [], value);
     return tree;
   }
 
@@ -63,7 +60,8 @@ export class NameTree {
     return texts.map((part, index) => [index, NameTree.of([source === 'header' ? part.trim() : part])]);
   }
 
-  add(name: string, value: Sent, parts = partsOf(name)): void {
+  /** @param parts of the name. */
+  add(name: string, parts: readonly string[], value: Sent): void {
     let [above, tree]: [NameTree, NameTree] = [this, this];
     for (const part of parts) [above, tree] = [tree, tree.grown(part)];
     tree.values.push(value);
@@ -136,7 +134,7 @@ export class NameTree {
    * next after all before it. Reports an index over the limit.
    */
   items(at: Location): readonly IndexedItem[] | Invalid {
-    const { items: limit } = at.limits;
+    const { items: limit } = at.failures.limits;
     const numbered = this.below().filter(one => one.isItem && one.key !== '');
     const items = numbered.map((one): IndexedItem => [Number(one.key), one]);
     const highest = items.reduce((most, [index]) => Math.max(most, index), 0);

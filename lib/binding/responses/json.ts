@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { anything, checkOptions, describe } from '../../options/check';
+import { anything, checkOptions } from '../../options/check';
 import { checkIsWritable, CodecTable, notNestableIn } from '../declaration/codec-table';
 import { isDto, namingErrors } from '../declaration/declarations';
 import type { ResolvedOptions } from '../input/binder-context';
@@ -93,8 +93,7 @@ export interface SerializerContext<Q extends AnyType = AnyType> {
   readonly types: SerializerTypes<Q>;
   /**
    * Reads the JSON of a request.
-   * @throws a problem that lists all failures; TypeError if it is not text, or for a dto with properties of other
-   * sources.
+   * @throws a problem that lists all failures; TypeError for a dto with properties of other sources.
    */
   read(json: string): Promise<Infer<Q>>;
   /**
@@ -137,8 +136,6 @@ export function makeSerializerContext<Q extends AnyType>(
       const notInJson = notNestableIn(reader);
       if (notInJson !== undefined)
         throw new TypeError(`serializerContext: read() takes all values from the JSON, and ${notInJson}`);
-      if (typeof (json as unknown) !== 'string')
-        throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${describe(json)}.`);
       const failures = new Failures(rules.limits, rules.quoteValues);
       const sent = parsedJson('The text', json, needsExactNumbers(reader));
       const value = await readJson(reader, sent, Location.of(failures, 'json', ''));

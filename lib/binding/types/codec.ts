@@ -21,6 +21,15 @@ interface Named {
   readonly name: string;
   /** If JSON null is a value, the same type without it. */
   readonly notNull?: Codec | undefined;
+  /**
+   * Reads a text; undefined if it is none of this type. A scalar without it reads the JSON in the text, and other types
+   * have it only if a value parser reads them.
+   */
+  readonly text?: ((text: string) => unknown) | undefined;
+  /** Describes the text, if that is another than the JSON. */
+  readonly schemaOfText?: JsonSchema | undefined;
+  /** Completes the sentence "The value … is not …". */
+  readonly described?: string;
 }
 
 /** A condition on the values of a type. */
@@ -42,18 +51,13 @@ interface Ruled extends Named {
 /** One value, which is one text. */
 export interface ScalarCodec extends Ruled {
   readonly kind: 'scalar';
-  /** Completes the sentence "The value … is not …". */
   readonly described: string;
-  /** Reads a text; undefined if it is none of this type. Default: text holds JSON. */
-  readonly text?: ((text: string) => unknown) | undefined;
-  /** Reads a JSON value; undefined if it is none of this type. Default: `read`, else `inner` reads it. */
+  /** Reads a JSON value; undefined if it is none of this type. Default: `read`. */
   readonly json?: ((value: unknown) => unknown) | undefined;
   /** Reads a JSON value, and reports its failure. */
   readonly read?: ((value: unknown, at: Location) => unknown) | undefined;
-  /** Converts a value to what JSON holds for it. Default: `inner` does, else it is the value as it is. */
+  /** Converts a value to what JSON holds for it. Default: the value as it is. */
   readonly write?: ((value: unknown) => unknown) | undefined;
-  /** The type of the JSON, where only the text is read in another way. */
-  readonly inner?: Codec | undefined;
   /** True if any text is a value, also the empty one: then `[WIP]` is text, not broken JSON. */
   readonly takesAnyText?: boolean | undefined;
   /** The value where none was sent; undefined if one is required. */
@@ -65,8 +69,6 @@ export interface ScalarCodec extends Ruled {
   /** Describes the JSON that is read, and the JSON that is written if that is described otherwise. */
   readonly schema?: JsonSchema | undefined;
   readonly writtenSchema?: JsonSchema | undefined;
-  /** Describes the text, if that is another than the JSON. */
-  readonly schemaOfText?: JsonSchema | undefined;
 }
 
 /** A collection, which is sent as `n`, `n[]` or `n[3]`. */
@@ -122,7 +124,7 @@ export interface Shape {
   /** Types of JSON; empty if they are not known. */
   readonly takes: ReadonlySet<unknown>;
   /** The shape of an item of an array. */
-  readonly item: (index: number) => Shape;
+  readonly item: () => Shape;
   /** The property of an object under a name, which matches in any case; undefined if there is none. */
   readonly property: (name: string) => { readonly name: string; readonly shape: Shape } | undefined;
 }
@@ -173,7 +175,6 @@ function partsOf(codec: Codec): readonly Codec[] {
     case 'union':
       return [...codec.branches.values()];
     case 'scalar':
-      return codec.inner ? [codec.inner] : [];
     case 'file':
     case 'schema':
       return [];
@@ -193,8 +194,8 @@ export const needsExactNumbers = (codec: Codec): boolean =>
   [...withParts(codec)].some(part => part.kind === 'scalar' && part.needsExactNumbers === true);
 
 /** Returns true for a type whose values are made of names: its own properties, or whichever names it takes. */
-export const isReadByName = ({ kind }: Codec): boolean =>
-  kind === 'object' || kind === 'union' || kind === 'record' || kind === 'schema';
+export const isReadByName = ({ kind, text }: Codec): boolean =>
+  !text && (kind === 'object' || kind === 'union' || kind === 'record' || kind === 'schema');
 
 /** Returns the classes whose properties a type may have. */
 export function objectsOf(codec: Codec): readonly ObjectCodec[] {
@@ -224,5 +225,5 @@ export function memberIn(codec: Codec, is: (member: Member) => boolean) {
 /** Returns true if no JSON is read: a value parser reads text only. */
 export function isTextOnly(codec: Codec): boolean {
   if (codec.kind === 'list') return isTextOnly(codec.item);
-  return codec.kind === 'scalar' && !codec.json && !codec.read && !codec.inner;
+  return codec.kind === 'scalar' && !codec.json && !codec.read;
 }

@@ -116,11 +116,9 @@ function numbers<T>(
   const text = (sent: string): T | undefined => inText(sent, spelling, numberOf);
   const json = (value: unknown): T | undefined => {
     if (typeof value === 'number') return numberOf(value);
-    if (isExactNumber(value)) {
-      if (!isExact) return numberOf(Number(value.value));
-      // `5.0` and `1e2` are whole numbers, as for `JSON.parse`.
-      return text(value.value) ?? text(readDecimal(value.value)?.toFixed() ?? '');
-    }
+    if (isExactNumber(value) && !isExact) return numberOf(Number(value.value));
+    // `5.0` and `1e2` are whole numbers, as for `JSON.parse`.
+    if (isExactNumber(value)) return text(value.value) ?? text(readDecimal(value.value)?.toFixed() ?? '');
     // As a string, too, where many clients would round a number.
     return typeof value === 'string' && !isExact ? undefined : text(textOf(value));
   };
@@ -163,6 +161,9 @@ export const double: RuledType<number, NumberRules> = numbers('double', NUMBER, 
   schema: { type: 'number', format: 'double' },
 });
 
+/** Tells a decimal from what is written otherwise: by a converter, or as text. */
+const AS_NUMBER = { type: 'number', format: 'decimal' };
+
 /** An exact decimal number (BigNumber) that keeps every digit sent. In JSON a number or a string. */
 export const decimal: RuledType<BigNumber, NumberRules> = numbers('decimal', NUMBER, decimalOf, {
   described: 'a decimal number of at most 128 characters, for example 12.50',
@@ -182,16 +183,15 @@ export const decimal: RuledType<BigNumber, NumberRules> = numbers('decimal', NUM
     // Pages that send requests begin with it; from the pattern, they make a number of any length.
     examples: ['12.50'],
   },
-  writtenSchema: { type: 'number', format: 'decimal' },
+  writtenSchema: AS_NUMBER,
   needsExactNumbers: true,
 });
 
 /**
- * Returns the codec of a decimal that is written as text, and any other as it is: one that a converter writes, or that
- * has such a codec inside.
+ * Returns the codec of a decimal that is written as text, and any other as it is.
  */
 export function decimalInText(codec: Codec | undefined): Codec | undefined {
-  if (codec?.kind !== 'scalar' || codec.name !== 'decimal' || codec.inner) return codec;
+  if (codec?.kind !== 'scalar' || codec.writtenSchema !== AS_NUMBER) return codec;
   return {
     ...codec,
     write(value) {

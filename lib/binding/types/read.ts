@@ -8,11 +8,7 @@ import { keepsRules } from './rules';
 import { inArray, isSchemaSent, nothingOfSchema, schemaFromJson, schemaFromNames } from './schema';
 
 /** The facts that decide how a missing or empty value is treated: is it required, and what does its type accept? */
-export interface Expected {
-  readonly codec: Codec;
-  readonly required: boolean;
-  readonly refusesNull?: boolean;
-}
+export type Expected = Pick<Member, 'codec' | 'required'> & Partial<Pick<Member, 'refusesNull'>>;
 
 /**
  * Reads a JSON value. Readers return the value, or INVALID when they have reported a failure; a promise of that for a
@@ -24,9 +20,7 @@ export function readJson(codec: Codec, value: unknown, at: Location): unknown {
     case 'scalar': {
       const read = codec.json?.(value);
       if (read !== undefined) return codec.rules ? keepsRules(codec, read, at) : read;
-      if (codec.read) return codec.read(value, at);
-      if (codec.inner) return readJson(codec.inner, value, at);
-      return at.failValue(value, codec.described);
+      return codec.read ? codec.read(value, at) : at.failValue(value, codec.described);
     }
     case 'list':
       if (!Array.isArray(value)) return at.failValue(value, 'a JSON array');
@@ -97,9 +91,10 @@ function readPart(field: Member, sent: SentParts, at: Location): unknown {
 /** Reads an item of a list, or a value of a record. */
 function readItem(codec: Codec, sent: unknown, at: Location): unknown {
   if (!(sent instanceof NameTree)) return readJson(codec, sent, at);
-  // Which of the names it is, in a record, is the client's business; which value is meant is not known here.
-  if (sent.hasSpellings)
+  if (sent.hasSpellings) {
+    sent.take(true);
     return at.fail('several-values', 'This name was sent in two spellings, in lower and upper case.');
+  }
   const read = readNames({ codec, required: true }, sent, at);
   return read === undefined ? at.failMissing() : read;
 }
@@ -216,6 +211,7 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
   // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
   const mayBeNull = codec.notNull && isReadByName(codec) && codec.kind !== 'schema';
   if (mayBeNull && tree.onlyText?.trim() === 'null' && !isSentBelow(codec, tree, at)) return null;
+  if (codec.text && codec.kind !== 'scalar') return isNothing ? undefined : readTexts(codec, values, at);
   switch (codec.kind) {
     case 'scalar':
       return isNothing && (values.length === 0 || !codec.takesAnyText) ? undefined : readTexts(codec, values, at);
@@ -273,7 +269,7 @@ export const isSent = (codec: Codec, tree: NameTree, at: Location): boolean =>
 
 /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
 function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
-  if (tree.isLeaf) return false;
+  if (tree.isLeaf || codec.text) return false;
   if (codec.kind === 'list') return tree.below().some(one => one.isItem);
   if (codec.kind === 'schema') return isSchemaSent(codec, tree);
   return (
@@ -291,14 +287,15 @@ const failSeveral = (what: 'files' | 'values', { length }: readonly Sent[], at: 
   at.fail(`several-${what}`, `There are ${length} ${what} where one is expected.`);
 
 /** Reads one text, or several that are joined. The text of an object is its JSON. */
-function readTexts(codec: ScalarCodec | CodecOfParts, sent: readonly Sent[], at: Location): unknown {
+function readTexts(codec: Codec, sent: readonly Sent[], at: Location): unknown {
   if (sent.some(isFile)) return at.fail('file-unexpected', 'Send text here, not a file.');
   const isScalar = codec.kind === 'scalar';
   if (sent.length > 1 && !(isScalar && codec.isJoined)) return failSeveral('values', sent, at);
   const text = sent.map(one => (one instanceof JsonPart ? one.text : (one as string))).join(',');
-  if (isScalar && codec.text) {
+  if (codec.text) {
     const read = codec.text(text);
-    return read === undefined ? at.failValue(text, codec.described) : keepsRules(codec, read, at);
+    if (read === undefined) return at.failValue(text, codec.described ?? codec.name);
+    return isScalar ? keepsRules(codec, read, at) : read;
   }
   // A converter reads JSON; text without brackets is a string of it.
   if (isScalar && !/^\s*[[{]/.test(text)) return readJson(codec, text, at);

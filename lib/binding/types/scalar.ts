@@ -205,15 +205,14 @@ type EnumObject = Readonly<Record<string, Value>>;
  */
 export function enumOf<const E extends EnumObject | readonly string[]>(
   members: E,
-  ...others: never[]
 ): RuledType<E extends readonly (infer V)[] ? V : E[keyof E]> {
   const isList = Array.isArray(members);
   const isMember = (value: unknown): boolean => typeof value === 'string' || (typeof value === 'number' && !isList);
   const given = typeof members === 'object' ? Object.entries<Value>(Object(members) as EnumObject) : [];
-  if (given.length === 0 || !given.every(([, value]) => isMember(value)) || others.length > 0)
+  if (given.length === 0 || !given.every(([, value]) => isMember(value)))
     throw new TypeError(
       "enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent']), " +
-        `not ${[members, ...others].map(describe).join(', ')}`,
+        `not ${describe(members)}`,
     );
   // A numeric enum also has its values as keys (`E[1] = 'A'`).
   const entries = given.filter(([name, value]) => (members as EnumObject)[value] !== Number(name));

@@ -43,6 +43,8 @@ function membersOf(node: unknown, root: unknown): readonly JsonSchema[] {
 
 const inside = (node: unknown, name: PropertyKey): unknown => (Object(node) as Record<PropertyKey, unknown>)[name];
 
+const inItems = ({ items }: JsonSchema): unknown => items;
+
 /** @param given one node, or several: a property may be in several members of a union. */
 function shapeOf(given: readonly unknown[], root: unknown): Shape {
   const nodes = given.flatMap(node => membersOf(node, root));
@@ -50,10 +52,7 @@ function shapeOf(given: readonly unknown[], root: unknown): Shape {
   const types = nodes.flatMap(({ type }) => type);
   return {
     takes: new Set(types.map(type => (type === 'integer' ? 'number' : type))),
-    item(index) {
-      const items = nodes.map(({ prefixItems, items: others }) => inside(prefixItems, index) ?? others);
-      return shapeOf(items, root);
-    },
+    item: () => shapeOf(nodes.map(inItems), root),
     property(sent) {
       const found = nodes.flatMap(({ properties = {}, additionalProperties: others = false }) => {
         const own = Object.entries(properties as JsonSchema).find(([one]) => one.toLowerCase() === sent.toLowerCase());
@@ -137,7 +136,7 @@ const LONGEST_MESSAGE = 300;
 function refuse(issues: readonly StandardSchemaV1.Issue[], at: Location): Invalid {
   if (issues.length === 0) at.fail('schema', 'The value is not valid.');
   // One more than are listed shows that the list is cut.
-  for (const { message, path = [] } of issues.slice(0, at.limits.failures + 1)) {
+  for (const { message, path = [] } of issues.slice(0, at.failures.limits.failures + 1)) {
     let here = at;
     // An array subclass may have a `map` of its own.
     for (const part of Array.from(path, one => (typeof one === 'object' ? one.key : one))) {
@@ -189,6 +188,6 @@ function fromNames(tree: NameTree, shape: Shape, at: Location): unknown {
 
 function fromItems(items: readonly IndexedItem[], shape: Shape, at: Location): unknown {
   if (at.isTooLarge(items.length)) return INVALID;
-  const all = items.map(([index, one]) => fromNames(one, shape.item(index), at.below(index)));
+  const all = items.map(([index, one]) => fromNames(one, shape.item(), at.below(index)));
   return all.includes(INVALID) ? INVALID : all;
 }

@@ -129,12 +129,8 @@ export function valueParserFor<X extends AnyType>(
   type: X,
   parse: (input: string | undefined) => ParseResult<Infer<X>>,
 ): ValueParser {
-  const isType = (type as unknown) !== undefined && (type as unknown) !== null;
-  if (!isType || typeof parse !== 'function')
-    throw new TypeError(
-      'valueParserFor takes a type and a function (input) => ({ success, value }); ' +
-        (isType ? `the function is ${describe(parse)}` : `the type is ${describe(type)}`),
-    );
+  if (!(type as unknown) || typeof parse !== 'function')
+    throw new TypeError('valueParserFor takes a type and a function (input) => ({ success, value })');
   return { type, parse };
 }
 
@@ -150,25 +146,15 @@ export function parsableCodec(type: Parsable<unknown>): ScalarCodec {
     json: value => (typeof value === 'string' ? text(value) : undefined),
     read: (value, at) =>
       at.failValue(value, typeof value === 'string' ? described : `text that ${name} accepts; send a string`),
-    write: value => textOf(value, type, name),
+    write(value) {
+      const isOwn = typeof type === 'function' && value instanceof (type as abstract new () => object);
+      if (isOwn && 'toJSON' in value) return value;
+      // eslint-disable-next-line @typescript-eslint/no-base-to-string -- one without a text of its own is refused.
+      const text = isOwn ? String(value) : '[object ';
+      // Its fields are not declared, and what is read is text.
+      return text.startsWith('[object ') ? asScalar(value, name) : text;
+    },
   };
-}
-
-/**
- * Returns the value's text, or the value itself if it has a `toJSON`. Instances of other classes are refused.
- * @throws TypeError for a value with neither: its fields are not declared, and what is read is text.
- */
-function textOf(value: unknown, type: Parsable<unknown>, name: string): unknown {
-  const isOwn = typeof type === 'function' && value instanceof (type as abstract new () => object);
-  if (!isOwn) return asScalar(value, name);
-  if ('toJSON' in value) return value;
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- an object without a text of its own is refused.
-  const text = String(value);
-  if (!text.startsWith('[object ')) return text;
-  throw new TypeError(
-    `The response has a ${name}, which has no form in JSON: add toString() or toJSON() to ${name}, ` +
-      'or pass a converter for it (option converters).',
-  );
 }
 
 /**
@@ -181,23 +167,25 @@ export function replacedCodec(
   own: Codec | undefined,
   parser: ValueParser | undefined,
   converter: JsonConverter | undefined,
-): ScalarCodec {
+): Codec {
+  const described = articled(name);
   const { text, takesAnyText } = own?.kind === 'scalar' ? own : {};
-  return {
-    ...{ kind: 'scalar', name, described: articled(name), inner: own, takesAnyText },
-    text: parser ? given => accepted(parser.parse(given), `The value parser for ${name}`) : text,
-    ...(parser && { schemaOfText: { type: 'string', title: name } }),
-    ...(converter && {
-      read(value, at) {
-        const plain = plainJson(value, at);
-        if (plain === INVALID) return INVALID;
-        const read = accepted(converter.read(plain), `The converter for ${name}`);
-        return read === undefined ? at.failValue(value, articled(name)) : read;
-      },
-      write: value => converter.write(value),
-      schema: { title: name },
-    }),
+  const plain: ScalarCodec = { kind: 'scalar', name, described, text, takesAnyText };
+  const converted: Codec | undefined = converter && {
+    ...plain,
+    read(value, at) {
+      const json = plainJson(value, at);
+      if (json === INVALID) return INVALID;
+      const read = accepted(converter.read(json), `The converter for ${name}`);
+      return read === undefined ? at.failValue(value, described) : read;
+    },
+    write: value => converter.write(value),
+    schema: { title: name },
   };
+  const read = converted ?? own ?? plain;
+  if (!parser) return read;
+  const parse = (given: string): unknown => accepted(parser.parse(given), `The value parser for ${name}`);
+  return { ...read, described, text: parse, schemaOfText: { type: 'string', title: name } };
 }
 
 /**
@@ -210,8 +198,5 @@ function accepted(result: unknown, parser: string): unknown {
   const { success, value } = Object(result) as { success?: unknown; value?: unknown };
   if (typeof success === 'boolean') return success ? value : undefined;
   ignoreRejection(result);
-  const returned = typeof result === 'object' && result !== null ? 'another object' : String(result);
-  throw new TypeError(
-    `${parser} must return { success: true, value } or { success: false }, and has returned ${returned}`,
-  );
+  throw new TypeError(`${parser} must return { success: true, value } or { success: false }, not ${describe(result)}`);
 }

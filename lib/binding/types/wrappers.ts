@@ -64,7 +64,7 @@ export function list<X extends AnyType>(
   rules?: ListRules & CommonRules<Infer<X>[]>,
 ): RuledType<Infer<X>[], ListRules> {
   const plain = ruledType<Infer<X>[], ListRules>('list', listRules, codecs => {
-    const item = present(type, codecs, 'list', 'item');
+    const item = present(type, codecs, 'list');
     return { kind: 'list', name: `list of ${item.name}`, item };
   });
   return rules === undefined ? plain : plain.with(rules);
@@ -114,18 +114,18 @@ export const file: RuledType<UploadedFile, FileRules> = ruledType(
 export function record<X extends AnyType>(type: X): ValueType<Record<string, Infer<X>>> {
   return {
     codec(codecs) {
-      const item = present(type, codecs, 'record', 'value');
+      const item = present(type, codecs, 'record');
       return { kind: 'record', name: `record of ${item.name}`, item };
     },
   };
 }
 
-/** Returns the codec of the items of a type. @throws TypeError if they may be missing. */
-function present(type: AnyType, codecs: Codecs, whole: string, item: string): Codec {
+/** Returns the codec of the values of a type. @throws TypeError if they may be missing. */
+function present(type: AnyType, codecs: Codecs, whole: string): Codec {
   if (!isOptional(type)) return codecs.of(type);
   throw new TypeError(
-    `a ${whole} has no missing ${item}s: write optional(${whole}(…)) if the whole ${whole} may be missing, or ` +
-      `${whole}(nullable(…)) if ${item === 'item' ? 'an' : 'a'} ${item} may be null`,
+    `a ${whole} has no missing values: write optional(${whole}(…)) if all of it may be missing, or ` +
+      `${whole}(nullable(…)) if a value may be null`,
   );
 }
 
@@ -136,10 +136,8 @@ function present(type: AnyType, codecs: Codecs, whole: string, item: string): Co
  * @throws TypeError if `resolve` is not a function, or is a class.
  */
 export function lazy<X extends AnyType>(resolve: () => X): ValueType<Infer<X>> {
-  if (typeof resolve !== 'function')
+  if (typeof resolve !== 'function' || isClass(resolve))
     throw new TypeError('lazy takes a function that returns the type, for example lazy(() => Node)');
-  if (isClass(resolve))
-    throw new TypeError(`lazy takes a function that returns the type: lazy(() => ${resolve.name || 'Node'})`);
   return {
     codec(codecs) {
       const type = resolve();

@@ -13,8 +13,7 @@ export function written(codec: Codec, value: unknown): unknown {
   if (value === undefined || value === null) return value;
   switch (codec.kind) {
     case 'scalar':
-      if (codec.write) return codec.write(value);
-      return codec.inner ? written(codec.inner, value) : asScalar(value, codec.name);
+      return codec.write ? codec.write(value) : asScalar(value, codec.name);
     case 'list':
       if (Array.isArray(value)) return value.map(one => written(codec.item, one));
       throw refused(`a ${codec.name}`, value, 'a value that is not an array');
@@ -59,11 +58,9 @@ const refused = (declared: string, value: unknown, what: string): TypeError =>
   );
 
 function objectOf(declared: string, value: unknown): JsonObject {
-  const isObject = isJsonObject(value);
-  const json = isObject ? asJson(value) : value;
+  const json = isJsonObject(value) ? asJson(value) : value;
   if (isJsonObject(json) && !isThenable(json)) return json;
-  const what = isObject ? 'an object whose toJSON() returns no object' : 'a value that is not an object';
-  throw refused(declared, json, what);
+  throw refused(declared, json, 'a value that is not an object');
 }
 
 /** @throws TypeError for an object: a handler that passes another value than declared must not expose it. */

@@ -36,16 +36,11 @@ it('a required cookie comes from nowhere else; one that is not required falls ba
 });
 
 it.each([
-  ['"a b"', 'a b'],
-  ['"a%20b"', 'a b'],
-  ['""', ''],
-  ['"', '"'],
+  ['"a%20b"', '"a b"'],
   ['"a', '"a'],
   ['a"b"', 'a"b"'],
   ['%22a%22', '"a"'],
   ['%E0%A4', '%E0%A4'],
-  ['j:"a"', 'a'],
-  ['j:{', 'j:{'],
   ['j:', 'j:'],
   ['\xc3\xbc', 'ü'],
   ['\xfc', '\xfc'],

@@ -87,29 +87,22 @@ describe('a property that cannot be bound fails when the middleware is made, and
   it.each<Declared>([
     [DECLARATION, () => optional(anything(routeParam(int)))],
     [DECLARATION, () => field(anything(queryParam(int)))],
-    ['call it: list(string)', () => field(anything(list))],
-    ['the type for it is string', () => String],
-    ['the type for it is int, double or decimal', () => Number],
-    ['the type for it is dateTime', () => Date],
-    ['An array (write list(int) for a collection of int) is not a type', () => anything([int])],
-    ['An object (a dto is a class: class Address extends dto({ street: string }) {})', () => anything({ a: int })],
-    [
-      `The text "X-T" (the type comes first, as in fromHeader(string, {`,
-      () => fromHeader(anything('X-T'), anything(string)),
-    ],
+    ['take a type of bindonce (string, int, dateTime, list(string), …)', () => field(anything(list))],
+    ['take a type of bindonce (string, int, dateTime, list(string), …)', () => String],
+    ['an array of an object is not a type', () => anything([int])],
+    ['an object with a is not a type', () => anything({ a: int })],
+    ['"X-T" is not a type', () => fromHeader(anything('X-T'), anything(string))],
     ['lazy takes a function that returns the type, for example lazy(() => Node)', () => lazy(anything(int))],
-    ['lazy takes a function that returns the type: lazy(() => Line)', () => lazy(anything(Line))],
+    ['lazy takes a function that returns the type', () => lazy(anything(Line))],
     ['optional: null must be "refuse"', () => optional(int, { null: anything('accept') })],
     ['partial takes a dto class, one with declared properties', () => partial(NotADto)],
     ['pick: Line declares no property "skv"; there are: sku', () => pick(Line, [anything('skv')])],
     ['oneOf: "a": Line has a property sku itself', () => oneOf('sku', { a: Line })],
     ['oneOf: "a": Getter has a property kind itself', () => oneOf('kind', { a: Getter })],
     ['oneOf: "a" is no dto class', () => oneOf('kind', { a: int as unknown as DtoClass<object> })],
-    ['oneOf takes the name of the property', () => oneOf('kind', {})],
-    ['oneOf takes the name of the property', () => oneOf(anything({ a: Line }), anything('kind'))],
     ["enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent']), not an", () => enumOf([])],
     ['enumOf takes an enum, or a list of at least one string: ', () => enumOf(anything({}))],
-    ['not "draft", "sent"', () => enumOf(anything('draft'), anything('sent'))],
+    ['not "draft"', () => enumOf(anything('draft'))],
     ['not an object with draft', () => enumOf(anything({ draft: {} }))],
     ['int.with: there is no option "minimun"; did you mean "minimum"?', () => int.with(anything({ minimun: 1 }))],
     ['string.with: there is no option "minimum"', () => string.with(anything({ minimum: 1 }))],
@@ -139,12 +132,6 @@ describe('a property that cannot be bound fails when the middleware is made, and
     ['Order.w: formField cannot be combined with fromForm', () => ({ v: fromForm(Line), w: formField(string) })],
     ['Order.w: a file cannot be combined with fromForm', () => ({ v: fromForm(Line), w: file })],
     ['Order.v and Order.w have the same JSON name, "x".', () => ({ v: x, w: x })],
-    ['cannot be named __proto__', () => ({ ['__proto__']: string })],
-    ['no header can have the name of the property, "größe x"; give it one', () => ({ 'größe x': fromHeader(string) })],
-    ...[undefined, null, 'sku', [string], () => string].map((shape): [string, () => Shape] => [
-      'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',
-      () => anything(shape),
-    ]),
   ])('%s', (message, shape) => {
     refused(() => order(shape()), message);
   });
@@ -261,13 +248,16 @@ describe('options of a declaration are checked when the class is made, in both n
     ['fromClaim: name must be a name, not ""', () => fromClaim(string, { name: '' })],
     ['field: required must be true or false, not "no"', () => field(int, anything({ required: 'no' }))],
     ['formField: bindFrom must be a name, not 5', () => formField(int, anything({ bindFrom: 5 }))],
-    ['field: dontBind must be an array of sources, not "a"', () => field(int, anything({ dontBind: 'a' }))],
+    [
+      'field: dontBind must be an array of json, form, route, query, claim, header, cookie, permission, not "a"',
+      () => field(int, anything({ dontBind: 'a' })),
+    ],
     ['routeParam: there is no option "dontBind"', () => routeParam(int, anything({ dontBind: ['query'] }))],
     ['hasPermission: there is no option "name"; there', () => hasPermission('a', anything({ name: 'b' }))],
     ['hasPermission: there is no option "default"', () => hasPermission('a', anything({ default: true }))],
     ['field: options must be an object, not "optional"', () => field(int, anything('optional'))],
     ...[fromBody, fromForm, fromQuery].map((whole): Declared => [
-      'takes no options; write ',
+      'there is no option ',
       () => (whole as typeof field)(Line, { required: false }),
     ]),
     ...[new Money(), [1, new Money()], { price: new Money() }, new Map(), new Line()].map((value): Declared => [
@@ -378,7 +368,6 @@ describe('options are refused when the middleware is made:', () => {
   /** The endpoint takes JSON only, so that a property has no source left. */
   it.each<[what: string, shape: () => Shape]>([
     ['whose only source is blocked', () => ({ v: field(int, { dontBind: ['json'] }) })],
-    ['that may be missing, and is blocked', () => ({ v: field(int, { dontBind: ['json'], required: false }) })],
     ['that is a file', () => ({ v: optional(file) })],
     ['beside fromBody', () => ({ v: optional(int), whole: fromBody(Line) })],
     ['of JSON beside fromBody', () => ({ v: jsonField(optional(int)), whole: fromBody(Line) })],
@@ -405,14 +394,14 @@ it.each<[string, () => unknown]>([
   ['bindRequest takes the dto first, and then the options', () => bindRequest(anything({}), anything(Line))],
   ['problemDetails takes no arguments, and is not passed itself', () => problemDetails(anything({}))],
   ['takes a type and a function (input) => ({ success, value })', () => valueParserFor(Money, anything(1))],
-  ['the type is null', () => valueParserFor(anything(null), read)],
+  ['takes a type and a function', () => valueParserFor(anything(null), read)],
   [
     'field: the decorator of id got no context.metadata: ',
     // The context of esbuild 0.21.0 and of Babel's decorators of version 2023-01.
     () => field(int)(undefined, { kind: 'field', name: 'id' } as ClassFieldDecoratorContext<object, number>),
   ],
   [
-    'has a Money, which has no form in JSON',
+    'The response declares Money here, but the handler passed an object.',
     () => serializerContext({ responses: { 200: Money } }).write(200, Object.create(Money.prototype)),
   ],
 ])('%s', (message, make) => {
@@ -420,7 +409,6 @@ it.each<[string, () => unknown]>([
 });
 
 it.each<[string, AnyType, text: unknown]>([
-  ['read() takes the text of the JSON, and was given an instance of Buffer.', Line, Buffer.from('1')],
   [`fromClaim ${ROOT}`, list(dto({ sub: fromClaim(string) })), '[]'],
   [`plainText ${ROOT}`, dto({ text: plainText() }), '{}'],
 ])('%s: what a context cannot read', async (message, request, text) => {
@@ -441,9 +429,9 @@ it.each<[string, RequestHandler]>([
 });
 
 it.each<[string, unknown]>([
-  ['Odd.tryParse must return { success: true, value } or { success: false }, and has returned true', true],
-  ['and has returned undefined', undefined],
-  ['and has returned another object', { cents: 1 }],
+  ['Odd.tryParse must return { success: true, value } or { success: false }, not true', true],
+  ['not undefined', undefined],
+  ['not an object with cents', { cents: 1 }],
 ])("a tryParse that returns %s is the application's mistake, and not the client's", async (message, result) => {
   class Odd {
     static tryParse = (): never => anything(result);
