@@ -143,9 +143,8 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
 };
 
 function areFieldSources(value: unknown): boolean {
-  const known: readonly unknown[] = FIELD_SOURCES;
-  const isSet = Array.isArray(value) && value.length > 0 && new Set(value).size === value.length;
-  return isSet && value.every(one => known.includes(one));
+  const named = FIELD_SOURCES.filter(source => Array.isArray(value) && value.includes(source));
+  return named.length > 0 && named.length === (value as readonly unknown[]).length;
 }
 
 /** A class is no binder, and may be compiled to a function. */

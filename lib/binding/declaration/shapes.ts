@@ -41,10 +41,10 @@ function keeping<T>(
   const owner = prefix.toLowerCase();
   const declared = declaredBy(Dto, owner);
   const unknown = names.find(name => !declared.has(name));
-  if (unknown !== undefined) {
-    const what = `${owner}: ${classNameOf(Dto)} declares no property ${JSON.stringify(unknown)}`;
-    throw new TypeError(`${what}; there are: ${[...declared.keys()].join(', ')}`);
-  }
+  if (unknown !== undefined)
+    throw new TypeError(
+      `${owner}: ${classNameOf(Dto)} declares no property "${unknown}"; there are: ${[...declared.keys()].join(', ')}`,
+    );
   const kept = new Map([...declared].filter(([name]) => names.includes(name) === keeps));
   return derived<T>(`${prefix}${classNameOf(Dto)}`, kept, () => new Dto() as object);
 }

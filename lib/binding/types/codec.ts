@@ -164,29 +164,13 @@ export interface Member {
 export const takesNull = (codec: Codec): boolean =>
   codec.notNull !== undefined || (codec.kind === 'schema' && codec.json.takes.has('null'));
 
-/** Returns the types that a type is composed of. */
-function partsOf(codec: Codec): readonly Codec[] {
-  switch (codec.kind) {
-    case 'list':
-    case 'record':
-      return [codec.item];
-    case 'object':
-      return codec.members.map(member => member.codec);
-    case 'union':
-      return [...codec.branches.values()];
-    case 'scalar':
-    case 'file':
-    case 'schema':
-      return [];
-  }
-}
-
 /** Yields the type and all types that it is composed of, each once: a type can contain itself. */
 export function* withParts(codec: Codec, seen = new Set<Codec>()): Generator<Codec> {
   if (seen.has(codec)) return;
   seen.add(codec);
   yield codec;
-  for (const part of partsOf(codec)) yield* withParts(part, seen);
+  const parts = 'item' in codec ? [codec.item] : [...objectsOf(codec), ...membersOf(codec).map(member => member.codec)];
+  for (const part of parts) yield* withParts(part, seen);
 }
 
 /** Returns true for a type with values that need JSON numbers with all their digits. */
