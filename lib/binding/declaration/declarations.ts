@@ -30,9 +30,7 @@ export function namingErrors<T>(where: string, work: () => T): T {
 
 /** Declared properties by name. */
 type Declarations = Map<string, PropertySpec>;
-interface Declared {
-  [PROPERTIES]?: Declarations;
-}
+type Declared = Partial<Record<typeof PROPERTIES, Declarations>>;
 
 /**
  * Adds a declaration to a class or its metadata object; inherited declarations stay as they are.

@@ -28,16 +28,12 @@ type DeclaredAs = Property<unknown>['declaredAs'];
 /** The type of a property's value, with `undefined` if it is not required and has no default. */
 type Bound<T, O> = O extends { default: infer D } ? (undefined extends D ? T | undefined : T) : IfRequired<T, O>;
 
-/** The type of the options if none are given. */
-interface NoOptions {
-  readonly required?: undefined;
-}
 type OptionsOf<X, K extends PropertyKind> = Pick<PropertyOptions<Infer<X>>, (typeof OPTIONS)[K][number]>;
 
 /** Declares a property of a kind. */
 type Declare<K extends PropertyKind> = <
   X extends AnyType,
-  const O extends OptionsOf<X, K> = NoOptions & OptionsOf<X, K>,
+  const O extends OptionsOf<X, K> = { readonly required?: undefined } & OptionsOf<X, K>,
 >(
   type: X,
   options?: O,
@@ -130,14 +126,11 @@ function property<V>(
   };
   const declaredAs = (name: string, shown = name): PropertySpec => namingErrors(shown, () => specify(name));
   const decorator = (target: unknown, context: unknown, descriptor?: PropertyDescriptor): unknown =>
-    isStandard(context)
-      ? decorateField(kind, declaredAs, context)
+    typeof context === 'object' && context !== null
+      ? decorateField(kind, declaredAs, context as ClassFieldDecoratorContext)
       : decoratePrototype(kind, declaredAs, target, context, descriptor);
   return Object.assign(decorator, { declaredAs });
 }
-
-const isStandard = (context: unknown): context is ClassFieldDecoratorContext =>
-  typeof context === 'object' && context !== null;
 
 /** Declares the property of a field with a standard decorator. */
 function decorateField(kind: PropertyKind, declaredAs: DeclaredAs, context: ClassFieldDecoratorContext): unknown {

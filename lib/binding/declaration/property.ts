@@ -132,9 +132,8 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions): voi
 }
 
 /** Makes the default value for one request, by its function or as a copy: no request sees another's changes. */
-export function defaultOf({ default: value }: { readonly default?: unknown }): unknown {
-  return typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
-}
+export const defaultOf = ({ default: value }: { readonly default?: unknown }): unknown =>
+  typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
 
 /** Copies plain data, and the values of our types. @throws TypeError for another object. */
 function copyOf(value: unknown): unknown {

@@ -203,10 +203,7 @@ export class Location {
 
   /** The locations from the outermost to this one. */
   private get above(): readonly Location[] {
-    const all: Location[] = [];
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- a loop takes no stack.
-    for (let here: Location | undefined = this; here; here = here.up) all.unshift(here);
-    return all;
+    return [...(this.up?.above ?? []), this];
   }
 
   /** The name with the parts below it, as the client sent them. */
@@ -241,9 +238,7 @@ function quote(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(cut(value, LONGEST.value)) : cut(String(value), LONGEST.value);
 }
 
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
-}
+const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text);
 
 /**
  * Makes the problem that refuses a request with missing or invalid values, or without permissions: 400.
@@ -271,7 +266,5 @@ export function validationProblem(
 const isMissingInBody = ({ in: source, code }: BindingFailure): boolean =>
   (source === 'json' || source === 'form' || source === 'body') && (code === 'missing' || code === 'missing-in-json');
 
-function countOf(count: number, isCut: boolean): string {
-  const values = count === 1 ? 'one value is' : `${count} values are`;
-  return `${isCut ? 'at least ' : ''}${values} not valid.`;
-}
+const countOf = (count: number, isCut: boolean): string =>
+  `${isCut ? 'at least ' : ''}${count === 1 ? 'one value is' : `${count} values are`} not valid.`;

@@ -35,9 +35,8 @@ export function asJson(value: unknown): unknown {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
-}
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
 /**
  * Replaces exact numbers by doubles, for code that expects the output of JSON.parse, and reports a failure if a limit
@@ -62,9 +61,8 @@ export function plainJson(value: unknown, at: Location, depth = at.depth): unkno
 }
 
 /** Reads an own property of an object; inherited ones, such as `constructor` and `__proto__`, count as absent. */
-export function ownValue(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? (object as Readonly<Record<string, unknown>>)[name] : undefined;
-}
+export const ownValue = (object: object, name: string): unknown =>
+  Object.hasOwn(object, name) ? (object as JsonObject)[name] : undefined;
 
 /**
  * Returns the text of a route parameter or a form field. A middleware in front may have converted it to a number, a
@@ -73,7 +71,5 @@ export function ownValue(object: object, name: string): unknown {
 export function convertedText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   const json = asJson(value);
-  return textual.has(typeof json) ? String(json) : undefined;
+  return /string|number|bigint|boolean/.test(typeof json) ? String(json) : undefined;
 }
-
-const textual: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);

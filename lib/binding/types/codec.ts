@@ -182,10 +182,8 @@ export const isReadByName = ({ kind, text }: Codec): boolean =>
   !text && (kind === 'object' || kind === 'union' || kind === 'record' || kind === 'schema');
 
 /** Returns the classes whose properties a type may have. */
-export function objectsOf(codec: Codec): readonly ObjectCodec[] {
-  if (codec.kind === 'union') return [...codec.branches.values()];
-  return codec.kind === 'object' ? [codec] : [];
-}
+export const objectsOf = (codec: Codec): readonly ObjectCodec[] =>
+  codec.kind === 'union' ? [...codec.branches.values()] : codec.kind === 'object' ? [codec] : [];
 
 /** Returns the properties that a type may have. */
 export const membersOf = (codec: Codec): readonly Member[] => objectsOf(codec).flatMap(({ members }) => members);
@@ -207,7 +205,5 @@ export function memberIn(codec: Codec, is: (member: Member) => boolean) {
 }
 
 /** Returns true if no JSON is read: a value parser reads text only. */
-export function isTextOnly(codec: Codec): boolean {
-  if (codec.kind === 'list') return isTextOnly(codec.item);
-  return codec.kind === 'scalar' && !codec.json && !codec.read;
-}
+export const isTextOnly = (codec: Codec): boolean =>
+  codec.kind === 'list' ? isTextOnly(codec.item) : codec.kind === 'scalar' && !codec.json && !codec.read;

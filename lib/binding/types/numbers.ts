@@ -30,10 +30,6 @@ const aNumber: Allowed = {
   accepts: value =>
     ['number', 'bigint', 'string'].includes(typeof value) && /^-?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?$/i.test(String(value)),
 };
-const aboveZero: Allowed = {
-  expects: `${aNumber.expects} above zero`,
-  accepts: value => aNumber.accepts(value) && exactly(value).gt(0),
-};
 
 /** @param isKept tells by the sign of value minus limit. */
 const compared = (keyword: string, words: string, isKept: (sign: number) => boolean): Row => ({
@@ -54,7 +50,8 @@ const numberRules: Kinds<NumberRules> = {
   exclusiveMinimum: compared('exclusiveMinimum', 'be above', sign => sign > 0),
   exclusiveMaximum: compared('exclusiveMaximum', 'be below', sign => sign < 0),
   multipleOf: {
-    ...aboveZero,
+    expects: `${aNumber.expects} above zero`,
+    accepts: value => aNumber.accepts(value) && exactly(value).gt(0),
     meaning(limit: Limit) {
       const step = exactly(limit);
       const holds = (value: unknown): boolean => exactly(value).mod(step).isZero();

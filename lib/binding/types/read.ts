@@ -3,7 +3,7 @@ import { INVALID, type Failures, type Location } from '../reading/failures';
 import { isJsonObject, jsonInText, jsonLike, type JsonObject } from '../reading/json-text';
 import { JsonPart, NameTree, type Sent } from '../reading/name-tree';
 import { isReadByName, membersOf, takesFiles, takesNull } from './codec';
-import type { ClassCheck, Codec, CodecOfParts, ListCodec, Member, ObjectCodec, ScalarCodec } from './codec';
+import type { ClassCheck, Codec, CodecOfParts, ListCodec, Member, ObjectCodec } from './codec';
 import { keepsRules } from './rules';
 import { inArray, isSchemaSent, nothingOfSchema, schemaFromJson, schemaFromNames } from './schema';
 
@@ -100,10 +100,8 @@ function readItem(codec: Codec, sent: unknown, at: Location): unknown {
 }
 
 /** Reports a missing tag: its type names the values that it may have. */
-function failNoTag(tag: Member, at: Location): typeof INVALID {
-  const { described } = tag.codec as ScalarCodec;
-  return at.property(tag).failMissing(`A value is required, ${described}.`);
-}
+const failNoTag = (tag: Member, at: Location): typeof INVALID =>
+  at.property(tag).failMissing(`A value is required, ${tag.codec.described ?? ''}.`);
 
 /** Reads the value that a JSON object has for a field; undefined if it has none. */
 export function readField(field: Member, json: JsonObject, at: Location): unknown {
@@ -168,13 +166,8 @@ export function readNothing({ codec, required }: Expected, at: Location, detail?
 
 /** Has a nested dto checked when all values are known, if it is valid then, and so are those in it. */
 function checkLater(check: ClassCheck, codec: ObjectCodec, dto: object, at: Location): void {
-  at.failures.whenKnown(() =>
-    at.isInvalid
-      ? undefined
-      : check(dto, (name, reason) => {
-          failBelow(at, partsOfPath(name), codec, reason);
-        }),
-  );
+  const fail = (name: string, reason: string): unknown => failBelow(at, partsOfPath(name), codec, reason);
+  at.failures.whenKnown(() => (at.isInvalid ? undefined : check(dto, fail)));
 }
 
 export const partsOfPath = (path: string): string[] => path.split(/[.[\]]+/).filter(part => part !== '');
@@ -183,7 +176,7 @@ export const partsOfPath = (path: string): string[] => path.split(/[.[\]]+/).fil
  * Reports a failure of the application below a value, under the client's names: `items[0].unitPrice` may be
  * `unit_price` in its JSON.
  */
-export function failBelow(at: Location, path: readonly string[], codec: Codec | undefined, reason: string): void {
+export function failBelow(at: Location, path: readonly string[], codec: Codec | undefined, reason: string): unknown {
   let [here, type] = [at, codec];
   for (const part of path) {
     const member = type && membersOf(type).find(({ property }) => property === part);
@@ -191,7 +184,7 @@ export function failBelow(at: Location, path: readonly string[], codec: Codec | 
     here = member ? here.property(member) : here.below(isIndex ? Number(part) : part);
     type = type?.kind === 'list' || type?.kind === 'record' ? type.item : member?.codec;
   }
-  here.fail('application', reason);
+  return here.fail('application', reason);
 }
 
 /**

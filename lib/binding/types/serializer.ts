@@ -95,9 +95,8 @@ export const responsesRule: Rule = {
   accepts: value => object.accepts(value) && Object.keys(value as object).every(status => /^[1-5]\d\d$/.test(status)),
 };
 
-export function namingPolicyOf({ propertyNamingPolicy = 'camelCase' }: SerializerOptions): NamingPolicy {
-  return typeof propertyNamingPolicy === 'function' ? propertyNamingPolicy : namingPolicies[propertyNamingPolicy];
-}
+export const namingPolicyOf = ({ propertyNamingPolicy: policy = 'camelCase' }: SerializerOptions): NamingPolicy =>
+  typeof policy === 'function' ? policy : namingPolicies[policy];
 
 /** Reads a type from text, for one endpoint or one application. Made by {@link valueParserFor}. */
 export interface ValueParser {

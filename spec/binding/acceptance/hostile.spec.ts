@@ -65,7 +65,7 @@ describe('a bounded, quick answer', () => {
     class Tree extends dto({ tree: fromQuery(Node) }) {}
     const branches = Array.from({ length: 40 }, (_, index) => `c.x${index}.${'c.'.repeat(28)}z=1`);
     const started = worked();
-    expect((await bind(Tree, { method: 'GET', path: `/?${branches.join('&')}` })).status).toBe(400);
+    expect((await bind(Tree, { method: 'GET', path: `/?${branches.join('&')}` })).status).toBe(200);
     expect(worked() - started).toBeLessThan(QUICK);
   });
 
