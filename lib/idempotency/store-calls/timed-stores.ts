@@ -27,7 +27,7 @@ export class TimedStores {
     const waiting = tooManyWaiting();
     if (waiting > 0)
       throw new StoreUnavailable(`New requests are refused, because ${waiting} responses wait to be stored`);
-    const releaseAgain = this.releaseQuietly.bind(this, run);
+    const releaseAgain = (): Promise<void> => this.releaseQuietly(run);
     return recovering(
       () => this.acquireAgain(run, ms, releaseAgain),
       error => {
