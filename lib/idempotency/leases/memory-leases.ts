@@ -37,7 +37,7 @@ export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 4_000));
 }
 
-class MemoryLeases extends RecordLeases implements LeaseStore {
+export class MemoryLeases extends RecordLeases implements LeaseStore {
   /** The times of a run are those of the monotonic clock: changes of the wall clock do not end leases. */
   private readonly leases = new Map<string, HeldRun>();
   private readonly watchers = new Watchers();

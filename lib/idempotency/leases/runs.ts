@@ -16,11 +16,11 @@ export interface RunFacts {
 }
 
 /** Tells a store with this salt, or with none, the facts of a run: without a salt there are no hashes. */
-export type TellFacts = (salt: string | undefined) => RunFacts;
+export type TellFacts = (salt: string | undefined) => Facts;
 
 /**
- * The facts of a request. Key and caller are hashed when the store reads the hashes, or writes the facts as JSON: one
- * in memory does so when it is asked for a list.
+ * The facts of a request. Key and caller are hashed when the hashes are read: a store in memory does so when it is
+ * asked for a list.
  */
 export class Facts implements RunFacts {
   readonly #secrets: readonly [salt: string | undefined, key: string, scope: string | undefined];
