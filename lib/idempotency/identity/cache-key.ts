@@ -4,7 +4,7 @@ import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/express';
 import { sha256 } from '../../basics/bytes';
 import { pathOf } from '../../problems/answer';
-import { factsOf } from '../leases/runs';
+import { Facts, type TellFacts } from '../leases/runs';
 import { newToken, type RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import { bodyParts } from './body-parts';
@@ -34,8 +34,11 @@ export function identify(
     const isCompared = options.whenKeyReused === 'reject';
     const cacheKey = isCompared ? hash(['key', ...owner]) : hash(['request', ...owner, ...request]);
     const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
-    const about = { method: req.method ?? '', path: pathOf(req) ?? '', keepUnknown, created: Date.now() };
-    return { cacheKey, token: newToken(isCompared ? hash(request) : SAME), facts: factsOf(about, key, scope) };
+    const { method = '' } = req;
+    const path = pathOf(req) ?? '';
+    const created = Date.now();
+    const facts: TellFacts = salt => new Facts(method, path, created, keepUnknown, salt, key, scope);
+    return { cacheKey, token: newToken(isCompared ? hash(request) : SAME), facts };
   });
 }
 
@@ -60,13 +63,15 @@ export function canonicalHost(host: string, scheme: string): string {
   return isImplied ? name : name + port;
 }
 
+type TrustsProxy = (address: string | undefined, hop: number) => boolean;
+
 /** Returns scheme, host and port as the client used them; behind a proxy, as far as Express's `trust proxy` allows. */
 function originOf(req: IncomingMessage, { ignoreHost }: ResolvedOptions): readonly [scheme: string, host: string] {
   if (ignoreHost) return NO_ORIGIN;
   const { protocol = 'http', app } = req as Partial<Request>;
   const forwarded = headerLines('x-forwarded-host', req)?.[0]?.split(',', 1)[0]?.trim();
-  const trusts = app?.get('trust proxy fn') as ((address: string | undefined, hop: number) => boolean) | undefined;
-  const trusted = forwarded !== undefined && trusts?.(req.socket.remoteAddress, 0) === true;
+  const trusts = forwarded && (app?.get('trust proxy fn') as TrustsProxy | undefined);
+  const trusted = trusts && trusts(req.socket.remoteAddress, 0);
   const host = canonicalHost(trusted ? forwarded : (req.headers.host ?? ''), protocol);
   return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host];
 }

@@ -9,7 +9,7 @@ import { PageInAnyOrder, type RunPage, type RunQuery, type RunRecord } from './r
 import { Watchers } from './waiting';
 
 /** Keys that each new key is the occasion to look at; expired ones among them are forgotten. */
-const LOOKED_AT = 4;
+const LOOKED_AT = 2;
 /** The same when all keys are in use. */
 const LOOKED_AT_IF_FULL = 1_000;
 /** Keys that a list looks at in one turn of the event loop. */
@@ -37,7 +37,7 @@ export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 4_000));
 }
 
-class MemoryLeases extends RecordLeases implements LeaseStore {
+export class MemoryLeases extends RecordLeases implements LeaseStore {
   /** The times of a run are those of the monotonic clock: changes of the wall clock do not end leases. */
   private readonly leases = new Map<string, HeldRun>();
   private readonly watchers = new Watchers();

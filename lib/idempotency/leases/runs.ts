@@ -16,23 +16,40 @@ export interface RunFacts {
 }
 
 /** Tells a store with this salt, or with none, the facts of a run: without a salt there are no hashes. */
-export type TellFacts = (salt: string | undefined) => RunFacts;
+export type TellFacts = (salt: string | undefined) => Facts;
 
 /**
- * Gathers the facts of a request. Key and caller are hashed when the store reads the hashes: one in memory does so when
- * it is asked for a list.
+ * The facts of a request. Key and caller are hashed when the hashes are read: a store in memory does so when it is
+ * asked for a list.
  */
-export const factsOf =
-  (about: Omit<RunFacts, 'keyHash' | 'callerHash'>, key: string, scope: string | undefined): TellFacts =>
-  salt => ({
-    ...about,
-    get keyHash() {
-      return salt === undefined ? undefined : saltedHash(key, salt);
-    },
-    get callerHash() {
-      return salt === undefined || scope === undefined ? undefined : saltedHash(scope, salt);
-    },
-  });
+export class Facts implements RunFacts {
+  readonly #secrets: readonly [salt: string | undefined, key: string, scope: string | undefined];
+
+  constructor(
+    readonly method: string,
+    readonly path: string,
+    readonly created: number,
+    readonly keepUnknown: number | undefined,
+    ...secrets: [salt: string | undefined, key: string, scope: string | undefined]
+  ) {
+    this.#secrets = secrets;
+  }
+
+  get keyHash(): string | undefined {
+    const [salt, key] = this.#secrets;
+    return salt === undefined ? undefined : saltedHash(key, salt);
+  }
+
+  get callerHash(): string | undefined {
+    const [salt, , scope] = this.#secrets;
+    return salt === undefined || scope === undefined ? undefined : saltedHash(scope, salt);
+  }
+
+  toJSON(): RunFacts {
+    const { keepUnknown, method, path, keyHash, callerHash, created } = this;
+    return { keepUnknown, method, path, keyHash, callerHash, created };
+  }
+}
 
 /** Hashes a key or a caller: keys are often order numbers, which a plain hash would give away. */
 export const saltedHash = (text: string, salt: string): string =>

@@ -140,7 +140,9 @@ export class Recording {
 }
 
 function headersBefore(res: ServerResponse): HeadersBefore {
-  return new Map(res.getHeaderNames().map(name => [name, textOf(res.getHeader(name))]));
+  const before = new Map<string, HeaderLine[1]>();
+  for (const name of res.getHeaderNames()) before.set(name, textOf(res.getHeader(name)));
+  return before;
 }
 
 /** Returns what a replay has to set: headers of the body always, of the others those that differ from before. */

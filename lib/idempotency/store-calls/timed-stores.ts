@@ -1,6 +1,7 @@
 import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
 import { validAcquisition, validCompletion, type Acquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
+import { MemoryLeases } from '../leases/memory-leases';
 import type { RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
@@ -27,7 +28,7 @@ export class TimedStores {
     const waiting = tooManyWaiting();
     if (waiting > 0)
       throw new StoreUnavailable(`New requests are refused, because ${waiting} responses wait to be stored`);
-    const releaseAgain = this.releaseQuietly.bind(this, run);
+    const releaseAgain = (): Promise<void> => this.releaseQuietly(run);
     return recovering(
       () => this.acquireAgain(run, ms, releaseAgain),
       error => {
@@ -45,7 +46,11 @@ export class TimedStores {
   ): Awaitable<Acquisition> {
     const { leases } = this.options;
     const acquire = (): Awaitable<Acquisition> =>
-      after(facts && this.saltOfStore(), salt => leases.acquire(cacheKey, token, ms, facts?.(salt)));
+      after(facts && this.saltOfStore(), salt => {
+        const about = facts?.(salt);
+        // Another store may copy or write what it is told, so it gets plain data.
+        return leases.acquire(cacheKey, token, ms, leases instanceof MemoryLeases ? about : about?.toJSON());
+      });
     return after(this.call('acquire() of the lease store', acquire, undefined, onLate), validAcquisition);
   }
 
