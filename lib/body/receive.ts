@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { isExpress4 } from '../http/express';
 import { bodyTooLarge } from './content/decode';
 import { bodyKindOf, declaredLength, hasBody, mediaTypeOf } from './content/media-type';
 import type { Form } from './form/form';
-import { BodyBytes, Holding, IN_MEMORY } from './kept-bytes';
+import { BodyBytes, IN_MEMORY } from './kept-bytes';
 import { removeTemporary } from './temporary-files';
 
 /**
@@ -41,22 +41,22 @@ interface Incoming extends IncomingMessage {
  * @throws Problem with status 413, or 503 or 507 when memory or disk do not take the body; ClientGone; Error when an
  * earlier reader has left nothing of it.
  */
-export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<Received> {
-  return after((req as Incoming)[RECEIVED] ?? firstReceived(req, res, limit), received => {
-    if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
-    return received;
-  });
-}
-
-function firstReceived(req: Incoming, res: ServerResponse, limit: number): Awaitable<Received> {
+export function receive(req: Incoming, res: ServerResponse, limit: number): Awaitable<Received> {
+  const known = req[RECEIVED];
+  if (known) return after(known, received => within(limit, received));
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
   if (isUntouched(req)) return (req[RECEIVED] = readWhole(req, res, limit));
   // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
   const left = req.readableEnded || !isReadElsewhere(req) ? leftBehind(req) : undefined;
-  if (left) return left;
+  if (left) return within(limit, left);
   req.resume();
   throw readElsewhere();
+}
+
+function within(limit: number, received: Received): Received {
+  if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
+  return received;
 }
 
 /** Returns true if the body can still be streamed: neither bindonce nor another reader has touched it. */
@@ -71,31 +71,32 @@ export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unkn
 }
 
 /** Reads the whole body. Its memory, or its file, is released when the exchange is over. */
-async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
+async function readWhole(req: Incoming, res: ServerResponse, limit: number): Promise<Received> {
   const coding = req.headers['content-encoding'];
   const bytes = new BodyBytes((declaredLength(req) ?? 0) > IN_MEMORY);
-  const holding = new Holding();
   let isRead = false;
   onExchangeEnd(req, res, () => {
-    holding.end();
+    void bytes.close();
     // As node does with a body that nobody has begun to read: only then do requests emit `end` and `close`.
     if (isRead && !isReadElsewhere(req) && Reflect.deleteProperty(req, 'read')) req.resume();
-    void bytes.close();
   });
   try {
     const next = readerOf(req, limit);
-    for (let chunk = await next(); chunk; chunk = await next()) await bytes.add(chunk, holding);
-    // A chunked body without a byte is no body, as one of length 0.
-    if (bytes.size === 0) return { kind: 'none' };
+    for (let read = next(); read; read = next()) {
+      // What is known at once is not awaited: that would take a turn of the queue each time.
+      const chunk = isPromise(read) ? await read : read;
+      const adding = chunk && bytes.add(chunk);
+      if (adding) await adding;
+    }
     // The exchange may have ended during the last write.
-    holding.take(0, 'disk');
+    if (bytes.isOver) throw new ClientGone();
+    isRead = bytes.size > 0;
     // An adapter of AWS Lambda (@codegenie/serverless-express) says that it is not as soon as a middleware waits.
-    if (!req.readable) req.readable = true;
+    if (isRead && !req.readable) req.readable = true;
     bytes.putBack(req);
-    isRead = true;
-    return { kind: 'bytes', bytes, coding };
+    // A chunked body without a byte is no body, as one of length 0. From now on it is known at once.
+    return (req[RECEIVED] = isRead ? { kind: 'bytes', bytes, coding } : { kind: 'none' });
   } catch (error) {
-    holding.giveBack();
     await bytes.close();
     req.resume();
     throw error;
