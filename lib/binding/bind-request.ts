@@ -139,10 +139,7 @@ function readDto(context: BinderContext, plan: Plan): object {
   }
   plan.complete?.(dto);
   const { check } = plan;
-  if (check)
-    noted.whenKnown(() =>
-      noted.list.length > 0 ? undefined : check(dto, (name, reason) => context.fail(name, reason)),
-    );
+  if (check) noted.whenKnown(() => (noted.list.length > 0 ? undefined : check(dto, context.fail.bind(context))));
   return dto;
 }
 

@@ -9,7 +9,7 @@ import type { BinderContext } from './input/binder-context';
 import type { SourceProperty } from './plan/plan';
 import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-text';
 import { INVALID, Location } from './reading/location';
-import { firstPart, JsonPart, NameTree, partsOf, UNREADABLE } from './reading/name-tree';
+import { JsonPart, NameTree, partsOf, UNREADABLE } from './reading/name-tree';
 import { needsExactNumbers, takesNull } from './types/codec';
 import { isRounded } from './types/numbers';
 import { failUnknown, readField, readNothing, readOptionalJson, refuseOtherNames } from './types/read-json';
@@ -66,8 +66,8 @@ function readRoute(context: BinderContext, properties: readonly SourceProperty[]
   const pairs: Pair[] = [];
   for (const [name, value] of Object.entries(context.req.params as Readonly<Record<string, unknown>>)) {
     const text = Array.isArray(value) ? value.join('/') : convertedText(value);
-    const takesItems = properties.some(one => one.anyCase === name.toLowerCase() && hasItems(one));
-    if (Array.isArray(value) && takesItems) pairs.push(...value.map((segment): Pair => [`${name}[]`, String(segment)]));
+    if (Array.isArray(value) && properties.some(one => one.anyCase === name.toLowerCase() && hasItems(one)))
+      pairs.push(...value.map((segment): Pair => [`${name}[]`, String(segment)]));
     else if (text !== undefined) pairs.push([name, text]);
   }
   readByName('route', pairs, context, properties);
@@ -82,10 +82,11 @@ function readQuery(context: BinderContext, properties: readonly SourceProperty[]
   const { url } = context.req;
   // The form of `req.query` depends on the application's query parser.
   const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
-  if (text !== '' && text.split('&', limit + 1).length > limit)
-    throw new Problem('query-too-large', `There are more than ${limit} query parameters.`);
-  readByName('query', text === '' ? [] : readPairs(text, limit), context, properties);
+  readByName('query', text === '' ? [] : readPairs(text, limit, tooManyParameters), context, properties);
 }
+
+const tooManyParameters = (limit: number): Problem =>
+  new Problem('query-too-large', `There are more than ${limit} query parameters.`);
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
 function readByName(
@@ -100,7 +101,6 @@ function readByName(
   const { depth: limit } = endpoint.options.limits;
   // A route has the parameters that its path declares.
   const refusesUnknown = noted.refusesUnknown && source !== 'route';
-  const declared = new Set(properties.map(({ name }) => firstPart(name)));
   const root = new NameTree();
   for (const [name, value, mark] of pairs) {
     // These are refused under an undeclared name, too: decoded, it might be a declared one.
@@ -111,9 +111,12 @@ function readByName(
       // A level takes at least two characters.
     } else if (name.length > 2 * limit && partsOf(name).length > limit + 1)
       Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`, { limit });
-    else if (name !== '' && (takesWhole || refusesUnknown || declared.has(firstPart(name)))) {
+    else if (name !== '') {
+      const parts = partsOf(name);
+      const first = parts[0]?.toLowerCase();
       const isJson = mark === 'json' && value.trim() !== '';
-      root.add({ name, parts: partsOf(name), value: isJson ? new JsonPart(value) : value, taken: false });
+      if (takesWhole || refusesUnknown || properties.some(one => one.first === first))
+        root.add({ name, parts, value: isJson ? new JsonPart(value) : value, taken: false });
     }
   }
   for (const property of properties) {
@@ -180,6 +183,7 @@ const readTexts = (property: SourceProperty, texts: readonly string[] | undefine
 
 /** Reads a header as UTF-8 where it is that: node takes each byte for a character (RFC 9110, section 5.5). */
 function inUtf8(line: string): string {
+  if (/^[ -~]*$/.test(line)) return line;
   const bytes = Buffer.from(line, 'latin1');
   // A middleware may have set a text that is no bytes.
   return isUtf8(bytes) && bytes.toString('latin1') === line ? bytes.toString().replace(/^\ufeff/, '') : line;

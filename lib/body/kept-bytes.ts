@@ -140,8 +140,7 @@ export class BodyBytes extends Holding {
 
   /** As the stream is read, the bytes that are wanted go in front of the last one. */
   private putBackFile(req: IncomingMessage, { fd }: FileHandle): void {
-    const readFromStream = Reflect.get(req, 'read') as (size?: number) => unknown;
-    const read = (size?: number): unknown => readFromStream.call(req, size);
+    const read = (Reflect.get(req, 'read') as (size?: number) => unknown).bind(req);
     let position = 0;
     req.read = (size?: number): unknown => {
       const left = this.size - 1 - position;

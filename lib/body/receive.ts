@@ -4,7 +4,7 @@ import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { isExpress4 } from '../http/express';
 import { bodyTooLarge } from './content/decode';
-import { bodyKindOf, declaredLength, hasBody, mediaTypeOf } from './content/media-type';
+import { declaredLength, hasBody, mediaTypeOf } from './content/media-type';
 import type { Form } from './form/form';
 import { BodyBytes, IN_MEMORY } from './kept-bytes';
 import { removeTemporary } from './temporary-files';
@@ -54,7 +54,8 @@ export function receive(req: Incoming, res: ServerResponse, limit: number): Awai
   throw readElsewhere();
 }
 
-function within(limit: number, received: Received): Received {
+/** Returns a received body that is within a limit. @throws a 413 problem for bytes that are not. */
+export function within<R extends Received>(limit: number, received: R): R {
   if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
   return received;
 }
@@ -177,7 +178,7 @@ export function leftBehind(req: Incoming): Received | undefined {
   const bytes = bytesIn(rawBody) ?? bytesIn(body);
   // A parser that leaves bytes has decompressed them.
   if (bytes) return { kind: 'bytes', bytes: new BodyBytes(false, [bytes]), coding: undefined };
-  const files = bodyKindOf(mediaTypeOf(req)) === 'multipart' ? filesOn(req) : [];
+  const files = mediaTypeOf(req).kind === 'multipart' ? filesOn(req) : [];
   if (!files.every(isOfMulter))
     throw new Error(
       'bindonce: req.files holds files that multer has not made. Mount bindonce before the middleware that reads the ' +
@@ -213,9 +214,6 @@ function isOfMulter(file: unknown): file is Express.Multer.File {
   return [fieldname, originalname, mimetype].every(one => typeof one === 'string') && typeof size === 'number';
 }
 
-/** Bytes of the shortest JSON object with a property, `{"":0}`. */
-const SHORTEST_PROPERTY = 6;
-
 /**
  * Returns true for an empty object that may not stand for the body. The parsers of Express 4 leave one on every request
  * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Some
@@ -228,6 +226,7 @@ function isPlaceholder(req: Incoming): boolean {
   // Multer's has no prototype.
   if (Object.getPrototypeOf(body) !== Object.prototype) return false;
   const isChunkedOn5 = req.headers['transfer-encoding'] !== undefined && app !== undefined && !isExpress4(app);
-  const isEmptyJson = isChunkedOn5 || (declaredLength(req) ?? Infinity) < SHORTEST_PROPERTY;
-  return !isEmptyJson || !req.readableEnded || bodyKindOf(mediaTypeOf(req)) !== 'json';
+  // The shortest object with a property is `{"":0}`.
+  const isEmptyJson = isChunkedOn5 || (declaredLength(req) ?? Infinity) < 6;
+  return !isEmptyJson || !req.readableEnded || mediaTypeOf(req).kind !== 'json';
 }

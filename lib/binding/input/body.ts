@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, type Awaitable } from '../../basics/awaitable';
-import { bodyTooLarge, decodedText, isCoded, uncompressed } from '../../body/content/decode';
+import { decodedText, isCoded, uncompressed } from '../../body/content/decode';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
-import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
+import { hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
 import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
 import { valuesByName, type Form } from '../../body/form/form';
 import { chunksOf, formLeftAsText, isUntouched, leftBehind, receive, receivedAsForm } from '../../body/receive';
-import type { Received } from '../../body/receive';
+import { within, type Received } from '../../body/receive';
 import { Problem } from '../../problems/problem';
 import type { BodyUse } from '../plan/plan';
 import { convertedText } from '../reading/json-text';
@@ -74,9 +74,9 @@ export function readBody({ req, res }: Exchange, use: BodyUse, options: BodyOpti
 
 /** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
 function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: BodyOptions): BodyKind {
-  const { type } = mediaType;
+  const { type, kind } = mediaType;
   if (jsonTypes.includes(type)) return 'json';
-  if ((type !== '' && type !== 'text/plain') || isUntouched(req)) return bodyKindOf(mediaType);
+  if ((type !== '' && type !== 'text/plain') || isUntouched(req)) return kind;
   const left = leftBehind(req);
   return left && isParsed(left) ? 'json' : 'other';
 }
@@ -112,8 +112,8 @@ function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
         use.text ? { kind: 'text', text, form } : { kind: 'form', form },
       );
     if (use.text) return { kind: 'text', text, form: undefined };
-    // Nothing but the blanks of JSON (RFC 8259, section 2).
-    if (/^[\t\n\r ]*$/.test(text)) return NONE;
+    // Nothing but the blanks of JSON (RFC 8259, section 2). Most often, the first character says that there is more.
+    if ((text[0] ?? ' ') <= ' ' && /^[\t\n\r ]*$/.test(text)) return NONE;
     return { kind: 'json', value: parsedJson('The body', text, use.needsExactNumbers) };
   });
 }
@@ -171,12 +171,7 @@ function formIn(received: Content, text: string, incoming: Incoming): Awaitable<
     return { fields: boundedPairs(received.body, limit), files: kind === 'multipart' ? received.files : [] };
   if (kind !== 'multipart') return { fields: readPairs(text, limit), files: [] };
   if (received.kind === 'parsed') throw formLeftAsText();
-  const { bytes } = received;
-  const within = (limit: number): AsyncIterable<Buffer> => {
-    if (bytes.size > limit) throw bodyTooLarge(limit);
-    return bytes.pieces();
-  };
-  return options.readUpload(within, req, res, use);
+  return options.readUpload(most => within(most, received).bytes.pieces(), req, res, use);
 }
 
 /** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */

@@ -11,28 +11,31 @@ export type BodyKind = 'json' | 'multipart' | 'urlencoded' | 'other';
 export interface MediaType {
   readonly type: string;
   readonly parameters: Readonly<Record<string, string>>;
+  readonly kind: BodyKind;
 }
+
+const FORMS: ReadonlyMap<string, BodyKind> = new Map([
+  ['multipart/form-data', 'multipart'],
+  ['application/x-www-form-urlencoded', 'urlencoded'],
+]);
 
 /** Returns the media type of the request's body; an empty type if the request does not declare one. */
 export const mediaTypeOf = (req: IncomingMessage): MediaType => mediaTypeIn(req.headers['content-type'] ?? '');
 
+/** The media type that was read last: most requests have the same one as the request before. */
+let last: (MediaType & { readonly text: string }) | undefined;
+
 /** Reads a media type as headers have it. */
 export function mediaTypeIn(text: string): MediaType {
+  if (last?.text === text) return last;
   const { type, parameters } = parse(text);
   if (parameters['charset'] !== undefined) parameters['charset'] = parameters['charset'].toLowerCase();
-  return { type, parameters };
+  last = { text, type, parameters, kind: isJsonType(type) ? 'json' : (FORMS.get(type) ?? 'other') };
+  return last;
 }
 
 /** Returns true for `application/json` and every type with the suffix `+json` (RFC 6839, section 3.1). */
 export const isJsonType = (type: string): boolean => type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type);
-
-/** Returns the kind of body that a media type stands for. */
-export function bodyKindOf({ type }: MediaType): BodyKind {
-  if (isJsonType(type)) return 'json';
-  if (type === 'multipart/form-data') return 'multipart';
-  if (type === 'application/x-www-form-urlencoded') return 'urlencoded';
-  return 'other';
-}
 
 /**
  * Returns true if the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or if a body
