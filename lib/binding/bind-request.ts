@@ -47,7 +47,7 @@ export function makeBindRequest<D extends AnyType>(
         if (hasEnded(res)) void discardStored(req);
         else {
           if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
-          Object.assign(req, { dto });
+          (req as Request).dto = dto;
           next();
         }
       },

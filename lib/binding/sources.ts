@@ -64,7 +64,8 @@ function readForm(context: BinderContext, properties: readonly SourceProperty[])
 /** Route parameters; names are case-insensitive. A wildcard is a list of segments in Express 5, text in Express 4. */
 function readRoute(context: BinderContext, properties: readonly SourceProperty[]): void {
   const pairs: Pair[] = [];
-  for (const [name, value] of Object.entries(context.req.params as Readonly<Record<string, unknown>>)) {
+  for (const name of Object.keys(context.req.params)) {
+    const value: unknown = context.req.params[name];
     const text = Array.isArray(value) ? value.join('/') : convertedText(value);
     if (Array.isArray(value) && properties.some(one => one.anyCase === name.toLowerCase() && hasItems(one)))
       pairs.push(...value.map((segment): Pair => [`${name}[]`, String(segment)]));

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { decodedText, isCoded, uncompressed } from '../../body/content/decode';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
@@ -135,11 +135,12 @@ export function parsedJson(what: string, text: string, exactly: boolean): unknow
 
 /** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
 function textIn(received: Content, incoming: Incoming): Awaitable<string> {
-  const { options, mediaType } = incoming;
   if (received.kind === 'bytes') {
     const { bytes, coding } = received;
-    const { bodyBytes } = options.limits;
-    const plain = after(bytes.all(), all => (isCoded(coding) ? uncompressed(all, coding, bodyBytes) : all));
+    const { options, mediaType } = incoming;
+    const all = bytes.all();
+    if (!isPromise(all) && !isCoded(coding)) return decodedText(all, mediaType);
+    const plain = after(all, coded => uncompressed(coded, coding, options.limits.bodyBytes));
     return after(plain, content => decodedText(content, mediaType));
   }
   // Some parsers leave the byte order mark, which `decodedText` drops, too.
