@@ -80,9 +80,8 @@ const hasItems = ({ codec }: SourceProperty): boolean =>
 /** Query parameters; names are case-insensitive. Too many are a 414 problem. */
 function readQuery(context: BinderContext, properties: readonly SourceProperty[]): void {
   const { fields: limit } = context.endpoint.options.limits;
-  const { url } = context.req;
   // The form of `req.query` depends on the application's query parser.
-  const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
+  const text = context.req.url.split('?').slice(1).join('?');
   readByName('query', text === '' ? [] : readPairs(text, limit, tooManyParameters), context, properties);
 }
 
@@ -123,9 +122,10 @@ function readByName(
   for (const property of properties) {
     const { codec, name, isRoot } = property;
     const tree = isRoot ? root : root.at(name);
+    if (!tree) continue;
     const at = context.at(property);
     // An undeclared name below is no value of this one. A required object that takes all names exists without any.
-    if (tree && (isRoot || isSent(codec, tree, at))) context.put(property, readNames(property, tree, at));
+    if (isRoot || isSent(codec, tree, at)) context.put(property, readNames(property, tree, at));
   }
   if (refusesUnknown) for (const name of root.others()) failUnknown(Location.of(noted, source, name));
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
-import { decodedText, isCoded, uncompressed } from '../../body/content/decode';
+import { decodedText, uncompressed } from '../../body/content/decode';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
 import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
@@ -139,7 +139,7 @@ function textIn(received: Content, incoming: Incoming): Awaitable<string> {
     const { bytes, coding } = received;
     const { options, mediaType } = incoming;
     const all = bytes.all();
-    if (!isPromise(all) && !isCoded(coding)) return decodedText(all, mediaType);
+    if (!isPromise(all) && coding === undefined) return decodedText(all, mediaType);
     const plain = after(all, coded => uncompressed(coded, coding, options.limits.bodyBytes));
     return after(plain, content => decodedText(content, mediaType));
   }

@@ -17,7 +17,7 @@ const decoders: ReadonlyMap<string, (bytes: Buffer, options: ZlibOptions) => Pro
 const nameOf = (coding = ''): string => coding.trim().toLowerCase() || 'identity';
 
 /** Returns true if a `Content-Encoding` changes the bytes of a body. */
-export const isCoded = (coding: string | undefined): boolean => coding !== undefined && nameOf(coding) !== 'identity';
+export const isCoded = (coding: string | undefined): boolean => nameOf(coding) !== 'identity';
 
 /**
  * Undoes the content coding (RFC 9110, section 8.4.1).
