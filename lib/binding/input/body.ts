@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
-import { decodedText, uncompressed } from '../../body/content/decode';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
-import { hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
+import { decodedText, hasBody, mediaTypeOf, uncompressed } from '../../body/content/headers';
+import type { BodyKind, MediaType } from '../../body/content/headers';
 import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
 import { valuesByName, type Form } from '../../body/form/form';
 import { chunksOf, formLeftAsText, isUntouched, leftBehind, receive, receivedAsForm } from '../../body/receive';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hasBody, mediaTypeOf } from '../../body/content/media-type';
+import { hasBody, mediaTypeOf } from '../../body/content/headers';
 import type { PartsTaken } from '../../body/form/parts';
 import { LOCATIONS, type ProblemLocation, type Source } from '../../problems/problem';
 import { checkJsonNames, checkType, memberOf, type CodecTable } from '../declaration/codec-table';

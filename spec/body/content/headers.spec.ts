@@ -1,7 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { IncomingMessage } from 'node:http';
-import { decodedText, uncompressed } from '../../../lib/body/content/decode';
-import { mediaTypeOf } from '../../../lib/body/content/media-type';
+import { decodedText, mediaTypeOf, uncompressed } from '../../../lib/body/content/headers';
 
 const withHeaders = (headers: Record<string, string>): IncomingMessage =>
   ({ headers, readableDidRead: false }) as unknown as IncomingMessage;
