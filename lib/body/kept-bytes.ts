@@ -129,16 +129,17 @@ export class BodyBytes extends Holding {
       }
   }
 
-  /** Puts the bytes back for readers that follow. The stream still holds the last one, which keeps it from ending. */
+  /** Puts the bytes back for readers that follow. The stream still holds the last chunk, which keeps it from ending. */
   putBack(req: IncomingMessage): void {
     const bytes = this.inMemory();
-    if (bytes) {
-      req.read();
-      req.unshift(bytes);
-    } else if (this.file) this.putBackFile(req, this.file);
+    // Most bodies are one chunk.
+    if (req.readableLength === this.size) return;
+    const last = req.read() as Buffer;
+    req.unshift(bytes ?? last.subarray(-1));
+    if (this.file) this.putBackFile(req, this.file);
   }
 
-  /** As the stream is read, the bytes that are wanted go in front of the last one. */
+  /** As the stream is read, the bytes that are wanted go in front of the last one, which it holds. */
   private putBackFile(req: IncomingMessage, { fd }: FileHandle): void {
     const read = (Reflect.get(req, 'read') as (size?: number) => unknown).bind(req);
     let position = 0;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, isPromise, type Awaitable } from '../basics/awaitable';
+import { setImmediate as turn } from 'node:timers/promises';
+import { after, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { isExpress4 } from '../http/express';
@@ -64,7 +65,7 @@ export function isUntouched(req: IncomingMessage): boolean {
   return !req.readableDidRead && !req.readableEnded && !isReadElsewhere(req);
 }
 
-/** Records that a form was read from the stream of a request, which still holds the last byte. */
+/** Records that a form was read from the stream of a request, which still holds the last chunk. */
 export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
   req.read();
   (req as Incoming)[RECEIVED] = { kind: 'parsed', body, files };
@@ -81,17 +82,18 @@ async function readWhole(req: Incoming, res: ServerResponse, limit: number): Pro
     if (isRead && !isReadElsewhere(req) && Reflect.deleteProperty(req, 'read')) req.resume();
   });
   try {
+    // An adapter of AWS Lambda (@codegenie/serverless-express), whose requests are complete at once, says that one is
+    // not readable as soon as a middleware waits: it has to do so before the body is put back.
+    if (req.complete) await turn();
     const next = readerOf(req, limit);
     for (let read = next(); read; read = next()) {
-      // What is known at once is not awaited: that would take a turn of the queue each time.
-      const chunk = isPromise(read) ? await read : read;
+      const chunk = await read;
       const adding = chunk && bytes.add(chunk);
       if (adding) await adding;
     }
     // The exchange may have ended during the last write.
     if (bytes.isOver) throw new ClientGone();
     isRead = bytes.size > 0;
-    // An adapter of AWS Lambda (@codegenie/serverless-express) says that it is not as soon as a middleware waits.
     if (isRead && !req.readable) req.readable = true;
     bytes.putBack(req);
     // A chunked body without a byte is no body, as one of length 0. From now on it is known at once.
@@ -121,7 +123,7 @@ function isReadElsewhere(req: IncomingMessage): boolean {
 }
 
 /**
- * Returns a function that reads the next chunk of a body; undefined after its end. The last byte is read, and stays in
+ * Returns a function that reads the next chunk of a body; undefined after its end. The last one is read, and stays in
  * the stream: a stream that has ended and is empty emits `end` in the next tick, and then nothing can be put back.
  * @param limit bytes.
  * @throws a 413 problem at the first byte over the limit, or at once where the client declares more; ClientGone when
@@ -141,7 +143,7 @@ function readerOf(req: IncomingMessage, limit: number): () => Awaitable<Buffer |
     const chunk = (req.read() as Buffer | null) ?? undefined;
     size += chunk?.length ?? 0;
     if (size > limit) throw bodyTooLarge(limit);
-    last = chunk?.subarray(-1) ?? last;
+    last = chunk ?? last;
     isOver = declared === undefined ? req.complete && req.readableLength === 0 : size >= declared;
     if (isOver && last) req.unshift(last);
     return chunk || isOver ? chunk : moreOf(req).then(next);

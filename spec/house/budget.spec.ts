@@ -22,7 +22,7 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_750, 40, ['idempotency']],
-  body: [746, 8, ['body']],
+  body: [748, 8, ['body']],
   binding: [3_805, 34, ['binding']],
   openapi: [980, 11, ['openapi']],
   client: [420, 6, ['client', 'client.ts']],
