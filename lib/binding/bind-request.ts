@@ -44,13 +44,12 @@ export function makeBindRequest<D extends AnyType>(
       () => dtoOf(endpoint, new BinderContext(req as Request, res, endpoint)),
       dto => {
         // Whoever has ended the response has answered: the handler must not do what that answer refuses.
-        if (hasEnded(res)) {
-          void discardStored(req);
-          return;
+        if (hasEnded(res)) void discardStored(req);
+        else {
+          if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
+          (req as Request).dto = dto;
+          next();
         }
-        if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
-        Object.assign(req, { dto });
-        next();
       },
       error => {
         // Before the answer: a client that has it finds nothing of its files.
@@ -140,10 +139,7 @@ function readDto(context: BinderContext, plan: Plan): object {
   }
   plan.complete?.(dto);
   const { check } = plan;
-  if (check)
-    noted.whenKnown(() =>
-      noted.list.length > 0 ? undefined : check(dto, (name, reason) => context.fail(name, reason)),
-    );
+  if (check) noted.whenKnown(() => (noted.list.length > 0 ? undefined : check(dto, context.fail.bind(context))));
   return dto;
 }
 

@@ -65,10 +65,11 @@ function readForm(context: BinderContext, properties: readonly SourceProperty[])
 /** Route parameters; names are case-insensitive. A wildcard is a list of segments in Express 5, text in Express 4. */
 function readRoute(context: BinderContext, properties: readonly SourceProperty[]): void {
   const pairs: Pair[] = [];
-  for (const [name, value] of Object.entries(context.req.params as Readonly<Record<string, unknown>>)) {
+  for (const name of Object.keys(context.req.params)) {
+    const value: unknown = context.req.params[name];
     const text = Array.isArray(value) ? value.join('/') : convertedText(value);
-    const takesItems = properties.some(one => one.anyCase === name.toLowerCase() && hasItems(one));
-    if (Array.isArray(value) && takesItems) pairs.push(...value.map((segment): Pair => [`${name}[]`, String(segment)]));
+    if (Array.isArray(value) && properties.some(one => one.anyCase === name.toLowerCase() && hasItems(one)))
+      pairs.push(...value.map((segment): Pair => [`${name}[]`, String(segment)]));
     else if (text !== undefined) pairs.push([name, text]);
   }
   readByName('route', pairs, context, properties);
@@ -80,13 +81,13 @@ const hasItems = ({ codec }: SourceProperty): boolean =>
 /** Query parameters; names are case-insensitive. Too many are a 414 problem. */
 function readQuery(context: BinderContext, properties: readonly SourceProperty[]): void {
   const { fields: limit } = context.endpoint.options.limits;
-  const { url } = context.req;
   // The form of `req.query` depends on the application's query parser.
-  const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
-  if (text !== '' && text.split('&', limit + 1).length > limit)
-    throw new Problem('query-too-large', `There are more than ${limit} query parameters.`);
-  readByName('query', text === '' ? [] : readPairs(text, limit), context, properties);
+  const text = context.req.url.split('?').slice(1).join('?');
+  readByName('query', text === '' ? [] : readPairs(text, limit, tooManyParameters), context, properties);
 }
+
+const tooManyParameters = (limit: number): Problem =>
+  new Problem('query-too-large', `There are more than ${limit} query parameters.`);
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
 function readByName(
@@ -101,17 +102,17 @@ function readByName(
   const { depth: limit } = endpoint.options.limits;
   // A route has the parameters that its path declares.
   const refusesUnknown = noted.refusesUnknown && source !== 'route';
-  const declared = new Set(properties.map(({ name }) => firstOf(partsOf(name))));
   const root = new NameTree();
   for (const [name, value, mark] of pairs) {
     const parts = partsOf(name);
+    const first = firstOf(parts);
     // These are refused under an undeclared name, too: decoded, it might be a declared one.
     if (mark === 'unreadable') {
       const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
       Location.of(noted, source, name).fail('invalid', detail);
     } else if (parts.length > limit + 1)
       Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`);
-    else if (name !== '' && (takesWhole || refusesUnknown || declared.has(firstOf(parts)))) {
+    else if (name !== '' && (takesWhole || refusesUnknown || properties.some(one => one.first === first))) {
       const isJson = mark === 'json' && value.trim() !== '';
       root.add(name, parts, isJson ? new JsonPart(value) : value);
     }
@@ -119,9 +120,10 @@ function readByName(
   for (const property of properties) {
     const { codec, name, isRoot } = property;
     const tree = isRoot ? root : root.at(name);
+    if (!tree) continue;
     const at = context.at(property);
     // An undeclared name below is no value of this one. A required object that takes all names exists without any.
-    if (tree && (isRoot || isSent(codec, tree, at))) context.put(property, readNames(property, tree, at));
+    if (isRoot || isSent(codec, tree, at)) context.put(property, readNames(property, tree, at));
   }
   if (refusesUnknown) for (const name of root.others()) failUnknown(Location.of(noted, source, name));
 }
@@ -180,6 +182,7 @@ const readTexts = (property: SourceProperty, texts: readonly string[] | undefine
 
 /** Reads a header as UTF-8 where it is that: node takes each byte for a character (RFC 9110, section 5.5). */
 function inUtf8(line: string): string {
+  if (/^[ -~]*$/.test(line)) return line;
   const bytes = Buffer.from(line, 'latin1');
   // A middleware may have set a text that is no bytes.
   return isUtf8(bytes) && bytes.toString('latin1') === line ? bytes.toString().replace(/^\ufeff/, '') : line;

@@ -29,7 +29,7 @@ const ALWAYS_HELD = 65_536;
 /** The bytes that one request holds, until it is told that the exchange is over. */
 export class Holding {
   private weight = 0;
-  private isOver = false;
+  isOver = false;
 
   /**
    * Counts bytes as held.
@@ -72,9 +72,8 @@ const REMOVED = 'this body was removed when its request was over. Read it before
 const PIECE = 262_144;
 
 /** The bytes of one body: in memory, or in a file without a name, which the system frees when this process ends. */
-export class BodyBytes {
+export class BodyBytes extends Holding {
   private file: FileHandle | undefined;
-  private isOpen = true;
 
   /**
    * @param isLong whether bytes go to a file from the first on.
@@ -85,21 +84,23 @@ export class BodyBytes {
     private readonly isLong = false,
     private chunks: Buffer[] = [],
     public size = chunks[0]?.length ?? 0,
-  ) {}
+  ) {
+    super();
+  }
 
   /** @throws a 503 or 507 problem when memory or disk do not take the bytes; ClientGone when the exchange is over. */
-  add(chunk: Buffer, holding: Holding): Awaitable<void> {
+  add(chunk: Buffer): Awaitable<void> {
     this.size += chunk.length;
-    if (this.size > IN_MEMORY || this.isLong) return this.addToFile(chunk, holding);
-    holding.take(chunk.length, 'memory');
+    if (this.size > IN_MEMORY || this.isLong) return this.addToFile(chunk);
+    this.take(chunk.length, 'memory');
     if (this.chunks.push(chunk) === MOST_CHUNKS) this.chunks = [Buffer.concat(this.chunks)];
   }
 
-  private async addToFile(chunk: Buffer, holding: Holding): Promise<void> {
-    if (!this.file) holding.giveBack();
+  private async addToFile(chunk: Buffer): Promise<void> {
+    if (!this.file) this.giveBack();
     const file = (this.file ??= await unnamedFile(tmpdir()));
     for (const part of [...this.chunks.splice(0), chunk]) {
-      holding.take(part.length, 'disk');
+      this.take(part.length, 'disk');
       await onDisk(file.appendFile(part));
     }
   }
@@ -120,7 +121,7 @@ export class BodyBytes {
     if (!file) yield* this.chunks;
     else
       for (let position = 0; position < this.size;) {
-        if (!this.isOpen) throw new ClientGone();
+        if (this.isOver) throw new ClientGone();
         const piece = Buffer.allocUnsafe(Math.min(PIECE, this.size - position));
         const { bytesRead } = await onDisk(file.read(piece, 0, piece.length, position));
         position += bytesRead;
@@ -128,25 +129,25 @@ export class BodyBytes {
       }
   }
 
-  /** Puts the bytes back for readers that follow. The stream still holds the last one, which keeps it from ending. */
+  /** Puts the bytes back for readers that follow. The stream still holds the last chunk, which keeps it from ending. */
   putBack(req: IncomingMessage): void {
     const bytes = this.inMemory();
-    if (bytes) {
-      req.read();
-      req.unshift(bytes);
-    } else if (this.file) this.putBackFile(req, this.file);
+    // Most bodies are one chunk.
+    if (req.readableLength === this.size) return;
+    const last = req.read() as Buffer;
+    req.unshift(bytes ?? last.subarray(-1));
+    if (this.file) this.putBackFile(req, this.file);
   }
 
-  /** As the stream is read, the bytes that are wanted go in front of the last one. */
+  /** As the stream is read, the bytes that are wanted go in front of the last one, which it holds. */
   private putBackFile(req: IncomingMessage, { fd }: FileHandle): void {
-    const readFromStream = Reflect.get(req, 'read') as (size?: number) => unknown;
-    const read = (size?: number): unknown => readFromStream.call(req, size);
+    const read = (Reflect.get(req, 'read') as (size?: number) => unknown).bind(req);
     let position = 0;
     req.read = (size?: number): unknown => {
       const left = this.size - 1 - position;
       if (size === 0 || left <= 0) return read(size);
       try {
-        if (!this.isOpen) throw new Error(`bindonce: ${REMOVED}`);
+        if (this.isOver) throw new Error(`bindonce: ${REMOVED}`);
         // From the system's cache, usually: the file has just been written.
         const piece = Buffer.allocUnsafe(Math.min(size ?? PIECE, left));
         const length = readSync(fd, piece, 0, piece.length, position);
@@ -168,9 +169,9 @@ export class BodyBytes {
     };
   }
 
-  /** Never rejects, since nothing can be done about an error. */
-  async close(): Promise<void> {
-    this.isOpen = false;
-    await this.file?.close().catch(() => undefined);
+  /** Gives the memory or the file back. Never rejects, since nothing can be done about an error. */
+  close(): Awaitable<void> {
+    this.end();
+    return this.file?.close().catch(() => undefined);
   }
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
 import { after, type Awaitable } from '../basics/awaitable';
 import { bytesIn } from '../basics/bytes';
 import { ClientGone, onExchangeEnd } from '../http/exchange-end';
 import { isExpress4 } from '../http/express';
-import { bodyTooLarge } from './content/decode';
-import { bodyKindOf, declaredLength, hasBody, mediaTypeOf } from './content/media-type';
+import { bodyTooLarge, declaredLength, hasBody, mediaTypeOf } from './content/headers';
 import type { Form } from './form/form';
-import { BodyBytes, Holding, IN_MEMORY } from './kept-bytes';
+import { BodyBytes, IN_MEMORY } from './kept-bytes';
 import { removeTemporary } from './temporary-files';
 
 /**
@@ -41,22 +41,23 @@ interface Incoming extends IncomingMessage {
  * @throws Problem with status 413, or 503 or 507 when memory or disk do not take the body; ClientGone; Error when an
  * earlier reader has left nothing of it.
  */
-export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<Received> {
-  return after((req as Incoming)[RECEIVED] ?? firstReceived(req, res, limit), received => {
-    if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
-    return received;
-  });
-}
-
-function firstReceived(req: Incoming, res: ServerResponse, limit: number): Awaitable<Received> {
+export function receive(req: Incoming, res: ServerResponse, limit: number): Awaitable<Received> {
+  const known = req[RECEIVED];
+  if (known) return after(known, received => within(limit, received));
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
   if (isUntouched(req)) return (req[RECEIVED] = readWhole(req, res, limit));
   // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
   const left = req.readableEnded || !isReadElsewhere(req) ? leftBehind(req) : undefined;
-  if (left) return left;
+  if (left) return within(limit, left);
   req.resume();
   throw readElsewhere();
+}
+
+/** Returns a received body that is within a limit. @throws a 413 problem for bytes that are not. */
+export function within<R extends Received>(limit: number, received: R): R {
+  if (received.kind === 'bytes' && received.bytes.size > limit) throw bodyTooLarge(limit);
+  return received;
 }
 
 /** Returns true if the body can still be streamed: neither bindonce nor another reader has touched it. */
@@ -64,38 +65,40 @@ export function isUntouched(req: IncomingMessage): boolean {
   return !req.readableDidRead && !req.readableEnded && !isReadElsewhere(req);
 }
 
-/** Records that a form was read from the stream of a request, which still holds the last byte. */
+/** Records that a form was read from the stream of a request, which still holds the last chunk. */
 export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
   req.read();
   (req as Incoming)[RECEIVED] = { kind: 'parsed', body, files };
 }
 
 /** Reads the whole body. Its memory, or its file, is released when the exchange is over. */
-async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
+async function readWhole(req: Incoming, res: ServerResponse, limit: number): Promise<Received> {
   const coding = req.headers['content-encoding'];
   const bytes = new BodyBytes((declaredLength(req) ?? 0) > IN_MEMORY);
-  const holding = new Holding();
   let isRead = false;
   onExchangeEnd(req, res, () => {
-    holding.end();
+    void bytes.close();
     // As node does with a body that nobody has begun to read: only then do requests emit `end` and `close`.
     if (isRead && !isReadElsewhere(req) && Reflect.deleteProperty(req, 'read')) req.resume();
-    void bytes.close();
   });
   try {
+    // An adapter of AWS Lambda (@codegenie/serverless-express), whose requests are complete at once, says that one is
+    // not readable as soon as a middleware waits: it has to do so before the body is put back.
+    if (req.complete) await turn();
     const next = readerOf(req, limit);
-    for (let chunk = await next(); chunk; chunk = await next()) await bytes.add(chunk, holding);
-    // A chunked body without a byte is no body, as one of length 0.
-    if (bytes.size === 0) return { kind: 'none' };
+    for (let read = next(); read; read = next()) {
+      const chunk = await read;
+      const adding = chunk && bytes.add(chunk);
+      if (adding) await adding;
+    }
     // The exchange may have ended during the last write.
-    holding.take(0, 'disk');
-    // An adapter of AWS Lambda (@codegenie/serverless-express) says that it is not as soon as a middleware waits.
-    if (!req.readable) req.readable = true;
+    if (bytes.isOver) throw new ClientGone();
+    isRead = bytes.size > 0;
+    if (isRead && !req.readable) req.readable = true;
     bytes.putBack(req);
-    isRead = true;
-    return { kind: 'bytes', bytes, coding };
+    // A chunked body without a byte is no body, as one of length 0. From now on it is known at once.
+    return (req[RECEIVED] = isRead ? { kind: 'bytes', bytes, coding } : { kind: 'none' });
   } catch (error) {
-    holding.giveBack();
     await bytes.close();
     req.resume();
     throw error;
@@ -120,7 +123,7 @@ function isReadElsewhere(req: IncomingMessage): boolean {
 }
 
 /**
- * Returns a function that reads the next chunk of a body; undefined after its end. The last byte is read, and stays in
+ * Returns a function that reads the next chunk of a body; undefined after its end. The last one is read, and stays in
  * the stream: a stream that has ended and is empty emits `end` in the next tick, and then nothing can be put back.
  * @param limit bytes.
  * @throws a 413 problem at the first byte over the limit, or at once where the client declares more; ClientGone when
@@ -140,7 +143,7 @@ function readerOf(req: IncomingMessage, limit: number): () => Awaitable<Buffer |
     const chunk = (req.read() as Buffer | null) ?? undefined;
     size += chunk?.length ?? 0;
     if (size > limit) throw bodyTooLarge(limit);
-    last = chunk?.subarray(-1) ?? last;
+    last = chunk ?? last;
     isOver = declared === undefined ? req.complete && req.readableLength === 0 : size >= declared;
     if (isOver && last) req.unshift(last);
     return chunk || isOver ? chunk : moreOf(req).then(next);
@@ -176,7 +179,7 @@ export function leftBehind(req: Incoming): Received | undefined {
   const bytes = bytesIn(rawBody) ?? bytesIn(body);
   // A parser that leaves bytes has decompressed them.
   if (bytes) return { kind: 'bytes', bytes: new BodyBytes(false, [bytes]), coding: undefined };
-  const files = bodyKindOf(mediaTypeOf(req)) === 'multipart' ? filesOn(req) : [];
+  const files = mediaTypeOf(req).kind === 'multipart' ? filesOn(req) : [];
   if (!files.every(isOfMulter))
     throw new Error(
       'bindonce: req.files holds files that multer has not made. Mount bindonce before the middleware that reads the ' +
@@ -212,9 +215,6 @@ function isOfMulter(file: unknown): file is Express.Multer.File {
   return [fieldname, originalname, mimetype].every(one => typeof one === 'string') && typeof size === 'number';
 }
 
-/** Bytes of the shortest JSON object with a property, `{"":0}`. */
-const SHORTEST_PROPERTY = 6;
-
 /**
  * Returns true for an empty object that may not stand for the body. The parsers of Express 4 leave one on every request
  * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Some
@@ -227,6 +227,7 @@ function isPlaceholder(req: Incoming): boolean {
   // Multer's has no prototype.
   if (Object.getPrototypeOf(body) !== Object.prototype) return false;
   const isChunkedOn5 = req.headers['transfer-encoding'] !== undefined && app !== undefined && !isExpress4(app);
-  const isEmptyJson = isChunkedOn5 || (declaredLength(req) ?? Infinity) < SHORTEST_PROPERTY;
-  return !isEmptyJson || !req.readableEnded || bodyKindOf(mediaTypeOf(req)) !== 'json';
+  // The shortest object with a property is `{"":0}`.
+  const isEmptyJson = isChunkedOn5 || (declaredLength(req) ?? Infinity) < 6;
+  return !isEmptyJson || !req.readableEnded || mediaTypeOf(req).kind !== 'json';
 }

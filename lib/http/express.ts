@@ -13,19 +13,15 @@ export const isExpress4 = (app: unknown): boolean => typeof app === 'function' &
  * reported to no one, and would end the process.
  */
 export function requireExpressArguments(owner: string, req: IncomingMessage, next: unknown): void {
-  if (typeof next === 'function' && !isOfFastify(req)) return;
+  // Fastify's hooks get a function like `next`. Its requests emit no events, and have node's request in `raw`. One
+  // without that may be the request of a test, with just the parts that are read.
+  const { on } = Object(req) as Partial<IncomingMessage>;
+  if (typeof next === 'function' && (typeof on === 'function' || !('raw' in req))) return;
   throw new TypeError(
     `${owner}: it was called with other arguments than Express passes (req, res, next). ` +
       'bindonce is for Express 4 and 5; Koa, Fastify and Hono pass others.',
   );
 }
-
-/**
- * Returns true for a request of Fastify, whose hooks get a function like `next`: it emits no events, and has node's
- * request in `raw`. An object without `raw` may be the request of a test, with just the parts that are read.
- */
-const isOfFastify = (req: IncomingMessage): boolean =>
-  typeof (req as Partial<IncomingMessage>).on !== 'function' && 'raw' in req;
 
 /**
  * Returns the values of a header, one for each line that was sent: `req.headers` joins repeated lines, or keeps the

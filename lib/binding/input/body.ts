@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../../basics/awaitable';
-import { bodyTooLarge, decodedText, uncompressed } from '../../body/content/decode';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { describeJsonError, parseExactly } from '../../body/content/exact-json';
-import { bodyKindOf, hasBody, mediaTypeOf, type BodyKind, type MediaType } from '../../body/content/media-type';
+import { decodedText, hasBody, mediaTypeOf, uncompressed } from '../../body/content/headers';
+import type { BodyKind, MediaType } from '../../body/content/headers';
 import { readPairs, tooManyFields, type Pair } from '../../body/content/urlencoded';
 import { valuesByName, type Form } from '../../body/form/form';
 import { chunksOf, formLeftAsText, isUntouched, leftBehind, receive, receivedAsForm } from '../../body/receive';
-import type { Received } from '../../body/receive';
+import { within, type Received } from '../../body/receive';
 import { Problem } from '../../problems/problem';
 import type { BodyUse } from '../plan/plan';
 import { convertedText } from '../reading/json-text';
@@ -69,19 +69,14 @@ export function readBody({ req, res }: Exchange, use: BodyUse, options: BodyOpti
   if (isMultipart && isUntouched(req)) return streamForm(incoming);
   // Whoever reads a form for its files bounds it.
   const limit = isMultipart ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
-  // What a parser has left is bound at once: a promise would cost as much as the binding.
-  return after(receive(req, res, limit), received =>
-    kind === 'json' && !use.text && isParsed(received)
-      ? { kind: 'json', value: received.body }
-      : bodyIn(received, incoming),
-  );
+  return after(receive(req, res, limit), received => bodyIn(received, incoming));
 }
 
 /** JSON may have another media type: by `jsonTypes`, or because `express.json({ type: () => true })` has read it. */
 function kindOf(mediaType: MediaType, req: IncomingMessage, { jsonTypes }: BodyOptions): BodyKind {
-  const { type } = mediaType;
+  const { type, kind } = mediaType;
   if (jsonTypes.includes(type)) return 'json';
-  if ((type !== '' && type !== 'text/plain') || isUntouched(req)) return bodyKindOf(mediaType);
+  if ((type !== '' && type !== 'text/plain') || isUntouched(req)) return kind;
   const left = leftBehind(req);
   return left && isParsed(left) ? 'json' : 'other';
 }
@@ -103,27 +98,30 @@ function notAccepted({ use, options, mediaType: { type } }: Incoming): Problem {
   return new Problem('body-unsupported', `${what} is not accepted here; send ${types.join(' or ')}.`, { headers });
 }
 
-/** Makes of a received body what the dto can use. */
-async function bodyIn(received: Received, incoming: Incoming): Promise<Body> {
+/** Makes of a received body what the dto can use: at once, since a promise would cost as much as the binding. */
+function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
   if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.size === 0)) return NONE;
   const { kind, use } = incoming;
   if (kind === 'other' && !use.text) throw notAccepted(incoming);
+  if (kind === 'json' && !use.text && isParsed(received)) return { kind: 'json', value: received.body };
   // A multipart form is read as text only where that is asked for.
   const needsText = use.text || !(isParsed(received) || kind === 'multipart');
-  const text = needsText ? await textIn(received, incoming) : '';
-  const form = kind === 'multipart' || kind === 'urlencoded' ? await formIn(received, text, incoming) : undefined;
-  if (use.text) return { kind: 'text', text, form };
-  if (form) return { kind: 'form', form };
-  // Nothing but the blanks of JSON (RFC 8259, section 2).
-  if (/^[\t\n\r ]*$/.test(text)) return NONE;
-  return { kind: 'json', value: parsedJson('The body', text, use.needsExactNumbers) };
+  return after(needsText ? textIn(received, incoming) : '', text => {
+    if (kind === 'multipart' || kind === 'urlencoded')
+      return after(formIn(received, text, incoming), form =>
+        use.text ? { kind: 'text', text, form } : { kind: 'form', form },
+      );
+    if (use.text) return { kind: 'text', text, form: undefined };
+    // Nothing but the blanks of JSON (RFC 8259, section 2). Most often, the first character says that there is more.
+    if ((text[0] ?? ' ') <= ' ' && /^[\t\n\r ]*$/.test(text)) return NONE;
+    return { kind: 'json', value: parsedJson('The body', text, use.needsExactNumbers) };
+  });
 }
 
 type Content = Exclude<Received, { kind: 'none' }>;
-type Parsed = Extract<Received, { kind: 'parsed' }>;
 
 /** Returns true for what an earlier parser has made of a body. Text that it has left is that of the body. */
-const isParsed = (received: Received): received is Parsed =>
+const isParsed = (received: Received): received is Extract<Received, { kind: 'parsed' }> =>
   received.kind === 'parsed' && typeof received.body !== 'string';
 
 /** @param what begins the message. @throws a 400 problem */
@@ -136,11 +134,14 @@ export function parsedJson(what: string, text: string, exactly: boolean): unknow
 }
 
 /** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
-async function textIn(received: Content, incoming: Incoming): Promise<string> {
+function textIn(received: Content, incoming: Incoming): Awaitable<string> {
   if (received.kind === 'bytes') {
-    const bytes = await received.bytes.all();
+    const { bytes, coding } = received;
     const { options, mediaType } = incoming;
-    return decodedText(await uncompressed(bytes, received.coding, options.limits.bodyBytes), mediaType);
+    const all = bytes.all();
+    if (!isPromise(all) && coding === undefined) return decodedText(all, mediaType);
+    const plain = after(all, coded => uncompressed(coded, coding, options.limits.bodyBytes));
+    return after(plain, content => decodedText(content, mediaType));
   }
   // Some parsers leave the byte order mark, which `decodedText` drops, too.
   if (typeof received.body === 'string') return received.body.replace(/^\ufeff/, '');
@@ -164,19 +165,14 @@ async function streamForm({ req, res, use, options }: Incoming): Promise<Body> {
 }
 
 /** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */
-async function formIn(received: Content, text: string, incoming: Incoming): Promise<Form> {
+function formIn(received: Content, text: string, incoming: Incoming): Awaitable<Form> {
   const { req, res, use, options, kind } = incoming;
-  const { fields } = options.limits;
+  const limit = options.limits.fields;
   if (received.kind === 'parsed' && typeof received.body !== 'string')
-    return { fields: boundedPairs(received.body, fields), files: kind === 'multipart' ? received.files : [] };
-  if (kind !== 'multipart') return { fields: readPairs(text, fields), files: [] };
+    return { fields: boundedPairs(received.body, limit), files: kind === 'multipart' ? received.files : [] };
+  if (kind !== 'multipart') return { fields: readPairs(text, limit), files: [] };
   if (received.kind === 'parsed') throw formLeftAsText();
-  const { bytes } = received;
-  const within = (limit: number): AsyncIterable<Buffer> => {
-    if (bytes.size > limit) throw bodyTooLarge(limit);
-    return bytes.pieces();
-  };
-  return options.readUpload(within, req, res, use);
+  return options.readUpload(most => within(most, received).bytes.pieces(), req, res, use);
 }
 
 /** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */

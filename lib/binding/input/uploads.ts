@@ -78,9 +78,7 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
   return async (chunksOf, req, res, parts) => {
     const holding = new Holding();
     onExchangeEnd(req, res, () => holding.end());
-    const take = (bytes: number): void => {
-      if (heldIn) holding.take(bytes, heldIn);
-    };
+    const take = heldIn && ((bytes: number): void => holding.take(bytes, heldIn));
     try {
       const storage = directory === undefined ? own.storage : await storageIn(directory, req, res);
       const form = await readForm(chunksOf(formBytes), req, {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
+import { hasBody, mediaTypeOf } from '../../body/content/headers';
 import type { PartsTaken } from '../../body/form/parts';
 import { LOCATIONS, type ProblemLocation, type Source } from '../../problems/problem';
 import { checkJsonNames, checkType, memberOf, type CodecTable } from '../declaration/codec-table';
@@ -18,8 +18,9 @@ export interface SourceProperty extends Member {
   readonly index: number;
   /** Name of the value in the source. */
   readonly name: string;
-  /** The name in lower case. */
+  /** The name in lower case, and the first part of that. */
   readonly anyCase: string;
+  readonly first: string;
   /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
   readonly isRoot: boolean;
   /** The message if a required value is missing there. Default: the usual one. */
@@ -198,7 +199,8 @@ function propertyIn(source: ProblemLocation, member: Member, index: number): Sou
   const name = kind in WHOLE && source !== 'body' ? '' : inSource;
   const isRoot = kind === 'fromForm' || kind === 'fromQuery';
   const missing = kind === 'fromBody' ? 'A JSON body is required.' : MISSING[source];
-  return { ...member, source, index, name, anyCase: name.toLowerCase(), isRoot, missing };
+  const [anyCase, first] = [name.toLowerCase(), firstOf(partsOf(name))];
+  return { ...member, source, index, name, anyCase, first, isRoot, missing };
 }
 
 /** Says why no source can supply a property, unless its own `dontBind` says that no client may set it. */
@@ -270,7 +272,7 @@ function isInPath(sources: SourcesOfProperty, req: IncomingMessage): boolean {
 function preferredSource(body: BodyUse, req: IncomingMessage): ProblemLocation {
   if (usuallyHasNoBody(req.method) || body.text) return 'query';
   if (!hasBody(req)) return body.json ? 'json' : 'form';
-  const kind = bodyKindOf(mediaTypeOf(req));
+  const { kind } = mediaTypeOf(req);
   return kind === 'urlencoded' || kind === 'multipart' ? 'form' : 'json';
 }
 

@@ -132,6 +132,8 @@ const GUID = /^(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 export const guid: RuledType<string> = scalar('guid', {
   described: 'a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301',
   text(text) {
+    // As most clients write it.
+    if (text.length === 36 && GUID.test(text)) return text;
     const bare = text
       .trim()
       .toLowerCase()

@@ -18,11 +18,11 @@ export const tooManyFields = (limit: number): Problem =>
  * Reads `a=1&b=2` text. qs decodes each pair by itself: given all at once, it would nest them, change the shape of the
  * result at its own limits (more than 20 items become an object), and take quadratic time for a repeated name.
  * @param limit at most so many pairs.
- * @throws a 413 problem when there are more.
+ * @param tooMany makes the problem that is thrown when there are more. Default: that of a form.
  */
-export function readPairs(text: string, limit: number): Pair[] {
+export function readPairs(text: string, limit: number, tooMany = tooManyFields): Pair[] {
   const parts = text.split('&', limit + 1);
-  if (parts.length > limit) throw tooManyFields(limit);
+  if (parts.length > limit) throw tooMany(limit);
   return parts.filter(part => part !== '').map(pairIn);
 }
 

@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable, type Writable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../problems/problem';
-import { isCoded } from '../content/decode';
-import { mediaTypeOf } from '../content/media-type';
+import { isCoded, mediaTypeOf } from '../content/headers';
 import type { Pair } from '../content/urlencoded';
 import { FormParts, malformed, MALFORMED, type PartsOptions } from './parts';
 

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import type multer from 'multer';
 import { Problem } from '../../problems/problem';
-import { decodedText } from '../content/decode';
-import { isJsonType } from '../content/media-type';
+import { decodedText, isJsonType } from '../content/headers';
 import type { Pair } from '../content/urlencoded';
 
 /** The parts of a form that are kept, and how they are read. */

@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StorageEngine } from 'multer';
 import objectHash from 'object-hash';
 import { after, type Awaitable } from '../../basics/awaitable';
-import { decodedText, isCoded } from '../../body/content/decode';
-import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
+import { decodedText, isCoded, isJsonType, mediaTypeIn, mediaTypeOf } from '../../body/content/headers';
+import type { MediaType } from '../../body/content/headers';
 import { readForm } from '../../body/form/form';
 import { Holding, IN_MEMORY, type BodyBytes } from '../../body/kept-bytes';
 import { formLeftAsText, receive, type Received } from '../../body/receive';
@@ -34,7 +34,7 @@ function partsOfBody(
 ): Awaitable<readonly unknown[]> {
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
-  const kind = bodyKindOf(mediaType);
+  const { kind } = mediaType;
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();

@@ -1,7 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { IncomingMessage } from 'node:http';
-import { decodedText, uncompressed } from '../../../lib/body/content/decode';
-import { bodyKindOf, mediaTypeOf } from '../../../lib/body/content/media-type';
+import { decodedText, mediaTypeOf, uncompressed } from '../../../lib/body/content/headers';
 
 const withHeaders = (headers: Record<string, string>): IncomingMessage =>
   ({ headers, readableDidRead: false }) as unknown as IncomingMessage;
@@ -66,5 +65,5 @@ it.each<readonly [string, string]>([
     type => [type, 'other'] as const,
   ),
 ])('the media type %p is of kind %s', (type, kind) => {
-  expect(bodyKindOf(mediaType(type))).toBe(kind);
+  expect(mediaType(type).kind).toBe(kind);
 });
