@@ -4,6 +4,7 @@ import { after, whenDone, type Awaitable } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
 import { ClientGone, hasEnded, onExchangeEnd } from '../http/exchange-end';
 import { type Next, requireExpressArguments, shareShapes } from '../http/express';
+import { objectWith } from '../options/check';
 import { abandon, refuse, type Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { isDto, namingErrors } from './declaration/declarations';
@@ -33,8 +34,6 @@ export function makeBindRequest<D extends AnyType>(
   options: BindingOptions,
   answering?: Answering,
 ): BindHandler<Infer<D>> {
-  if (typeof (options as unknown) === 'function')
-    throw new TypeError('bindRequest takes the dto first, and then the options: bindRequest(Dto, { … }).');
   const endpoint = endpointFor(Dto, options);
   const { responses, ofInstance } = endpoint;
   return endpoints.as(endpoint, function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
@@ -179,8 +178,7 @@ function endpointFor(Dto: AnyType, given: BindingOptions) {
 /** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
 function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
   const binder: unknown = typeof given === 'object' ? given : given(Dto);
-  if (typeof binder === 'object' && binder !== null && 'bind' in binder && typeof binder.bind === 'function')
-    return binder as Binder;
+  if (objectWith('', 'bind').accepts(binder)) return binder as Binder;
   throw new TypeError(
     'bindRequest: the function in `binder` must return an object with a method bind(context, signal).',
   );

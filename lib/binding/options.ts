@@ -111,20 +111,15 @@ const operationRules: Readonly<Record<keyof OperationOptions, Rule>> = {
   },
 };
 
-const isMediaType = (value: unknown): boolean => typeof value === 'string' && /^[^\s/;,]+\/[^\s/;,]+$/.test(value);
-
 /** What each option must be. */
 const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowFormData: {
     expects: 'true, false or { urlEncoded: true }',
     accepts: value => boolean.accepts(value) || (Object(value) as { urlEncoded?: unknown }).urlEncoded === true,
   },
-  jsonTypes: arrayOf('media types without parameters', isMediaType),
+  jsonTypes: arrayOf('media types without parameters', one => /^[^\s/;,]+\/[^\s/;,]+$/.test(String(one))),
   allowAnonymous: boolean,
-  fieldSources: {
-    expects: `an array of one or more of ${FIELD_SOURCES.join(', ')}, each once`,
-    accepts: areFieldSources,
-  },
+  fieldSources: arrayOf(FIELD_SOURCES.join(', '), one => FIELD_SOURCES.some(source => source === one)),
   ...{ fallback: boolean, unknownNames: oneOf('ignore', 'refuse') },
   binder: {
     expects:
@@ -141,11 +136,6 @@ const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   uploads: objectWith('{ storage, directory } or a Multer'),
   openapi: object,
 };
-
-function areFieldSources(value: unknown): boolean {
-  const named = FIELD_SOURCES.filter(source => Array.isArray(value) && value.includes(source));
-  return named.length > 0 && named.length === (value as readonly unknown[]).length;
-}
 
 /** A class is no binder, and may be compiled to a function. */
 function isBinder(value: unknown): boolean {

@@ -83,11 +83,9 @@ function readQuery(context: BinderContext, properties: readonly SourceProperty[]
   const { fields: limit } = context.endpoint.options.limits;
   // The form of `req.query` depends on the application's query parser.
   const text = context.req.url.split('?').slice(1).join('?');
-  readByName('query', text === '' ? [] : readPairs(text, limit, tooManyParameters), context, properties);
+  const tooMany = (): Problem => new Problem('query-too-large', `There are more than ${limit} query parameters.`);
+  readByName('query', text === '' ? [] : readPairs(text, limit, tooMany), context, properties);
 }
-
-const tooManyParameters = (limit: number): Problem =>
-  new Problem('query-too-large', `There are more than ${limit} query parameters.`);
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
 function readByName(

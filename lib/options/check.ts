@@ -11,15 +11,9 @@ export interface Rule {
 /**
  * Checks options when a middleware is made, so that a mistake is found at start-up and not by the first payment.
  * @param owner the function that takes these options, for the message.
- * @param otherNames names that mean one of the options elsewhere.
  * @throws TypeError that names the option and its rule, or for an unknown option the nearest known name.
  */
-export function checkOptions(
-  owner: string,
-  options: unknown,
-  rules: Readonly<Record<string, Rule>>,
-  otherNames: ReadonlyMap<string, string> = new Map(),
-): void {
+export function checkOptions(owner: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
   if (isRequestOrResponse(options))
     throw new TypeError(`${owner} was passed to Express without being called. Mount what it returns: ${owner}(…).`);
   if (!isPlain(options) || isThenable(options))
@@ -27,7 +21,7 @@ export function checkOptions(
   for (const [name, value] of Object.entries(options as object)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (!rule) {
-      const nearest = suggestion(otherNames.get(name) ?? name, Object.keys(rules));
+      const nearest = suggestion(name, Object.keys(rules));
       throw new TypeError(`${owner}: there is no option ${JSON.stringify(name)}${nearest}`);
     }
     if (value !== undefined && !rule.accepts(value))

@@ -22,14 +22,14 @@ const linesOf = (file: string): number =>
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
   idempotency: [3_780, 40, ['idempotency']],
-  body: [748, 8, ['body']],
-  binding: [3_542, 31, ['binding']],
+  body: [750, 8, ['body']],
+  binding: [3_500, 31, ['binding']],
   openapi: [980, 11, ['openapi']],
   client: [420, 6, ['client', 'client.ts']],
   cli: [320, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
-    694,
+    690,
     16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { describe } from '../../options/check';
 import { ownValue } from '../reading/json-text';
 import type { ClassCheck, ObjectCodec } from '../types/codec';
 import { classNameOf, type DtoClass } from '../types/property-type';
@@ -100,7 +99,6 @@ function withInitialisers(Dto: DtoClass<unknown>, declared: Declarations): Decla
   return new Map(
     [...declared].map(([name, spec]) => {
       const value = ownValue(sample, name);
-      if (spec.kind === 'hasPermission') checkPermission(value, `${classNameOf(Dto)}.${name}`);
       if (value === undefined || spec.requiresValue || spec.kind === 'hasPermission') return [name, spec];
       // A function may return another value for each request.
       if (typeof spec.default === 'function') return [name, spec];
@@ -110,14 +108,6 @@ function withInitialisers(Dto: DtoClass<unknown>, declared: Declarations): Decla
       return [name, Object.assign({}, spec, { required: false, default: isFixed ? value : undefined })];
     }),
   );
-}
-
-/** @throws TypeError for an initialiser that is neither true nor false. */
-function checkPermission(value: unknown, property: string): void {
-  if (value !== undefined && typeof value !== 'boolean')
-    throw new TypeError(
-      `${property} is ${describe(value)} at first, but hasPermission makes it true or false. Declare it as a boolean`,
-    );
 }
 
 /**

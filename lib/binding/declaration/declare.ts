@@ -103,8 +103,6 @@ export const fromCookie = declaring('fromCookie');
  * is false, with `required: false`. No value that a client sends can set it.
  */
 export function hasPermission(name: string, options: { readonly required?: boolean } = {}): Property<boolean> {
-  if (typeof name !== 'string' || name === '')
-    throw new TypeError("hasPermission takes the name of a permission, for example hasPermission('orders:discount')");
   return property('hasPermission', bool, options, name);
 }
 

@@ -87,9 +87,6 @@ const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
   dontBind: arrayOf(SOURCES.join(', '), source => SOURCES.some(one => one === source)),
 };
 
-/** `fromHeader` has `name`; for other sources, that name is an option of its own. */
-const otherNames = new Map(Object.entries({ name: 'bindFrom', jsonName: 'jsonPropertyName', optional: 'required' }));
-
 /** The sources that could supply a nested object, except JSON. */
 const NOT_JSON: readonly Source[] = ['form', 'route', 'query', 'claim', 'header', 'cookie'];
 
@@ -126,7 +123,7 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions): voi
   const names: readonly (keyof PropertyOptions)[] = OPTIONS[kind];
   const ruleOf = (name: keyof PropertyOptions): Rule =>
     name === 'name' && kind === 'fromHeader' ? headerName : rules[name];
-  checkOptions(kind, options, Object.fromEntries(names.map(name => [name, ruleOf(name)])), otherNames);
+  checkOptions(kind, options, Object.fromEntries(names.map(name => [name, ruleOf(name)])));
   // A default that cannot be copied would be shared by all requests.
   if (typeof options.default !== 'function') copyOf(options.default);
 }

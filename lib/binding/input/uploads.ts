@@ -104,8 +104,6 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Resol
  * @throws TypeError for an invalid option, and for a folder that cannot be made or written to.
  */
 function directoryFor(uploads: UploadOptions): string | undefined {
-  if ('_handleFile' in uploads)
-    throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.');
   checkOptions('bindRequest: uploads', uploads, {
     storage: oneOf('memory', 'disk'),
     directory: { expects: 'a path', accepts: value => typeof value === 'string' && value !== '' },
@@ -119,12 +117,10 @@ function directoryFor(uploads: UploadOptions): string | undefined {
     // Only making something tells whether it can be written to.
     rmdirSync(mkdtempSync(join(directory, PREFIX)));
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
     const mistake =
-      `bindRequest: the folder for uploads ${JSON.stringify(directory)} cannot be written to (${message}). ` +
+      `bindRequest: the folder for uploads ${JSON.stringify(directory)} cannot be written to (${String(cause)}). ` +
       'Name a folder in uploads.directory to which the user of this process may write.';
-    // A full disk may have room again, and answers with a problem until then.
-    if (code !== 'ENOSPC') throw new TypeError(mistake, { cause });
+    throw new TypeError(mistake, { cause });
   }
   return directory;
 }

@@ -171,9 +171,10 @@ function wholeSources(className: string, members: readonly Member[]): ReadonlySe
     if (!source) continue;
     const other = taken.get(source);
     const [one, both] = [`${className}.${other?.property ?? ''}`, `${className}.${property}`];
-    if (other?.kind === kind) throw new TypeError(`${one} and ${both} are both ${kind}; only one property can be.`);
     if (other)
-      throw new TypeError(`${one} is ${other.kind} and ${both} is ${kind}; the body can go to one property only.`);
+      throw new TypeError(
+        `${one} is ${other.kind} and ${both} is ${kind}; only one property can take all of a source.`,
+      );
     taken.set(source, member);
   }
   // Flat query parameters still bind to others.

@@ -6,15 +6,10 @@ import type { ResolvedLimits } from './limits';
 
 /**
  * Why a value is refused.
- * - `missing`: no source has the value, or the caller lacks the permission.
- * - `missing-in-json`: the JSON body lacks it (`jsonRequired`).
+ * - `missing`: no source has the value, the JSON body lacks it (`jsonRequired`), or the caller lacks the permission.
  * - `invalid`: it is not a value of the type.
- * - `several-values`: there are several values where one is expected.
- * - `several-files`: there are several files where one is expected.
- * - `file-expected`: there is text where a file is expected.
- * - `file-unexpected`: there is a file where text is expected.
- * - `too-many-items`: more items than `limits.items`.
- * - `index-too-high`: an index higher than `limits.items`.
+ * - `several-values`: there are several values, or files, where one is expected.
+ * - `too-many-items`: more items, or a higher index, than `limits.items`.
  * - `too-deep`: nested deeper than `limits.depth`.
  * - `rule`: it breaks a rule of its type.
  * - `unknown`: no property takes the name (`unknownNames`).
@@ -23,14 +18,9 @@ import type { ResolvedLimits } from './limits';
  */
 export type FailureCode =
   | 'missing'
-  | 'missing-in-json'
   | 'invalid'
   | 'several-values'
-  | 'several-files'
-  | 'file-expected'
-  | 'file-unexpected'
   | 'too-many-items'
-  | 'index-too-high'
   | 'too-deep'
   | 'rule'
   | 'unknown'
@@ -264,7 +254,7 @@ export function validationProblem(
 }
 
 const isMissingInBody = ({ in: source, code }: BindingFailure): boolean =>
-  (source === 'json' || source === 'form' || source === 'body') && (code === 'missing' || code === 'missing-in-json');
+  code === 'missing' && (source === 'json' || source === 'form' || source === 'body');
 
 const countOf = (count: number, isCut: boolean): string =>
   `${isCut ? 'at least ' : ''}${count === 1 ? 'one value is' : `${count} values are`} not valid.`;

@@ -140,7 +140,7 @@ export class NameTree {
     const highest = items.reduce((most, [index]) => Math.max(most, index), 0);
     if (highest >= limit) {
       this.take(true);
-      return at.fail('index-too-high', `The index ${highest} is too high; ${limit} items are allowed.`);
+      return at.fail('too-many-items', `The index ${highest} is too high; ${limit} items are allowed.`);
     }
     const unnumbered = this.children.get('');
     unnumbered?.take();

@@ -36,7 +36,7 @@ export function readJson(codec: Codec, value: unknown, at: Location): unknown {
   }
 }
 
-const failNoFile = (at: Location): typeof INVALID => at.fail('file-expected', 'A file is expected.');
+const failNoFile = (at: Location): typeof INVALID => at.fail('invalid', 'A file is expected.');
 
 /** Reads all items, even after a failure, so that every failure is reported. */
 function listOf<V>(codec: ListCodec, sent: readonly V[], at: Location, read: (one: V, index: number) => unknown) {
@@ -109,7 +109,7 @@ export function readField(field: Member, json: JsonObject, at: Location): unknow
   // An inherited one, such as `constructor`, is none of the client's.
   const sent = Object.hasOwn(json, jsonName) ? json[jsonName] : undefined;
   if (sent === undefined)
-    return jsonRequired ? at.below(jsonName).fail('missing-in-json', 'The JSON body must have this value.') : undefined;
+    return jsonRequired ? at.below(jsonName).failMissing('The JSON body must have this value.') : undefined;
   // The way of most values, for which no location is made.
   const plain = codec.kind === 'scalar' && !codec.rules ? codec.json?.(sent) : undefined;
   return plain === undefined ? readOptionalJson(field, sent, at.below(jsonName)) : plain;
@@ -277,11 +277,11 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
 const isFile = (sent: Sent): boolean => typeof sent === 'object' && !(sent instanceof JsonPart);
 
 const failSeveral = (what: 'files' | 'values', { length }: readonly Sent[], at: Location): typeof INVALID =>
-  at.fail(`several-${what}`, `There are ${length} ${what} where one is expected.`);
+  at.fail('several-values', `There are ${length} ${what} where one is expected.`);
 
 /** Reads one text, or several that are joined. The text of an object is its JSON. */
 function readTexts(codec: Codec, sent: readonly Sent[], at: Location): unknown {
-  if (sent.some(isFile)) return at.fail('file-unexpected', 'Send text here, not a file.');
+  if (sent.some(isFile)) return at.fail('invalid', 'Send text here, not a file.');
   const isScalar = codec.kind === 'scalar';
   if (sent.length > 1 && !(isScalar && codec.isJoined)) return failSeveral('values', sent, at);
   const text = sent.map(one => (one instanceof JsonPart ? one.text : (one as string))).join(',');

@@ -134,10 +134,8 @@ export const guid: RuledType<string> = scalar('guid', {
   text(text) {
     // As most clients write it.
     if (text.length === 36 && GUID.test(text)) return text;
-    const bare = text
-      .trim()
-      .toLowerCase()
-      .replace(/^\{(.*)\}$|^\((.*)\)$/, '$1$2');
+    const lower = text.trim().toLowerCase();
+    const bare = /^(?:\{.*\}|\(.*\))$/.test(lower) ? lower.slice(1, -1) : lower;
     if (!GUID.test(bare)) return undefined;
     return bare.length === 36 ? bare : bare.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   },

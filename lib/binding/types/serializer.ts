@@ -122,14 +122,11 @@ export interface JsonConverter<T = any> {
  * does not read JSON; converters do.
  * @param type the class or type, as used in declarations.
  * @param parse gets the text of one value.
- * @throws TypeError if `type` is missing, or if `parse` is not a function.
  */
 export function valueParserFor<X extends AnyType>(
   type: X,
   parse: (input: string | undefined) => ParseResult<Infer<X>>,
 ): ValueParser {
-  if (!(type as unknown) || typeof parse !== 'function')
-    throw new TypeError('valueParserFor takes a type and a function (input) => ({ success, value })');
   return { type, parse };
 }
 
