@@ -9,7 +9,7 @@ import { PageInAnyOrder, type RunPage, type RunQuery, type RunRecord } from './r
 import { Watchers } from './waiting';
 
 /** Keys that each new key is the occasion to look at; expired ones among them are forgotten. */
-const LOOKED_AT = 2;
+const LOOKED_AT = 4;
 /** The same when all keys are in use. */
 const LOOKED_AT_IF_FULL = 1_000;
 /** Keys that a list looks at in one turn of the event loop. */
