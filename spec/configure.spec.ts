@@ -79,7 +79,7 @@ describe('configure()', () => {
     [
       'an empty object',
       {},
-      /^idempotency: swaggerHeaderType: An object .* is not a type that values can be bound to\./,
+      /^idempotency: swaggerHeaderType: an object is not a type that values can be bound to\./,
     ],
     ['a declaration', field(int), /^idempotency: swaggerHeaderType: a declaration such as field\(int\) is not a type;/],
   ])('refuses %s as the type of the key, before a document is made', (_what, type, message) => {
