@@ -120,10 +120,8 @@ export function specOf(
  * one.
  */
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
-  const names: readonly (keyof PropertyOptions)[] = OPTIONS[kind];
-  const ruleOf = (name: keyof PropertyOptions): Rule =>
-    name === 'name' && kind === 'fromHeader' ? headerName : rules[name];
-  checkOptions(kind, options, Object.fromEntries(names.map(name => [name, ruleOf(name)])));
+  const own = kind === 'fromHeader' ? { ...rules, name: headerName } : rules;
+  checkOptions(kind, options, Object.fromEntries(OPTIONS[kind].map(name => [name, own[name]])));
   // A default that cannot be copied would be shared by all requests.
   if (typeof options.default !== 'function') copyOf(options.default);
 }

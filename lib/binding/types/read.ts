@@ -2,7 +2,7 @@ import { isPromise } from '../../basics/awaitable';
 import { INVALID, type Failures, type Location } from '../reading/failures';
 import { isJsonObject, jsonInText, jsonLike, type JsonObject } from '../reading/json-text';
 import { JsonPart, NameTree, type Sent } from '../reading/name-tree';
-import { isReadByName, membersOf, takesFiles, takesNull } from './codec';
+import { isReadByName, membersOf, objectsOf, takesFiles, takesNull } from './codec';
 import type { ClassCheck, Codec, CodecOfParts, ListCodec, Member, ObjectCodec } from './codec';
 import { keepsRules } from './rules';
 import { inArray, isSchemaSent, nothingOfSchema, schemaFromJson, schemaFromNames } from './schema';
@@ -240,6 +240,8 @@ function asItems(codec: Codec, value: unknown): unknown {
 
 function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boolean): unknown {
   const { item } = codec;
+  if (isOfNoItem(item, tree, at))
+    return at.fail('invalid', 'The names below do not say of which item they are. Number the items from [0] on.');
   let items = tree.items(at);
   if (items === INVALID) return INVALID;
   if (!required && (tree.isBlank || items.length === 0)) return undefined;
@@ -263,7 +265,7 @@ export const isSent = (codec: Codec, tree: NameTree, at: Location): boolean =>
 /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
 function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   if (tree.isLeaf || codec.text) return false;
-  if (codec.kind === 'list') return tree.below().some(one => one.isItem);
+  if (codec.kind === 'list') return tree.below().some(one => one.isItem) || isOfNoItem(codec.item, tree, at);
   if (codec.kind === 'schema') return isSchemaSent(codec, tree);
   return (
     codec.kind === 'record' ||
@@ -273,6 +275,10 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
     })
   );
 }
+
+/** Returns true if a name of an item was sent without its number: `items.sku`. */
+const isOfNoItem = (item: Codec, tree: NameTree, at: Location): boolean =>
+  objectsOf(item).length > 0 && isSentBelow(item, tree, at);
 
 const isFile = (sent: Sent): boolean => typeof sent === 'object' && !(sent instanceof JsonPart);
 

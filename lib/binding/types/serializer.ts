@@ -81,13 +81,12 @@ export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
 const isConverter = (one: unknown): boolean =>
   objectWith('', 'read', 'write').accepts(one) && (one as { type?: unknown }).type !== undefined;
-const isContext = (one: unknown): boolean => object.accepts((Object(one) as { types?: unknown }).types);
 
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),
   decimals: oneOf('number', 'text'),
   converters: arrayOf('{ type, read, write }', isConverter),
-  contexts: arrayOf('serializer contexts', isContext),
+  contexts: arrayOf('serializer contexts', one => object.accepts((Object(one) as { types?: unknown }).types)),
 };
 
 export const responsesRule: Rule = {

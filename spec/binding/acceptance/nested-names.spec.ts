@@ -56,6 +56,7 @@ it.each<[string, string, object]>([
 const noInt = (value: string): string => `The value ${value} is not a whole number from -2147483648 to 2147483647.`;
 const REQUIRED = 'A value is required.';
 const TWO = 'There are 2 values where one is expected.';
+const UNNUMBERED = 'The names below do not say of which item they are. Number the items from [0] on.';
 const noJson = (text: string): string => `The value ${JSON.stringify(text)} is not a JSON text.`;
 
 it.each<[string, readonly string[]]>([
@@ -76,6 +77,8 @@ it.each<[string, readonly string[]]>([
   ['author={"name":', [`author: ${noJson('{"name":')}`]],
   ['author=[]', ['author: The value […] is not a JSON object.']],
   ['author={"born":"1"}', [`author.name: ${REQUIRED}`, `author.born: ${noInt('"1"')}`]],
+  ['chapters.title=a', [`chapters: ${UNNUMBERED}`]],
+  ['chapters[0].title=a&chapters.title=b', [`chapters: ${UNNUMBERED}`]],
   ['chapters[4]=x&chapters[5].title=t', [`chapters[4]: ${noJson('x')}`]],
   ['chapters=[{"title":"t","notes":[]},{"title":1,"notes":[]}]', ['chapters[1].title: The value 1 is not a string.']],
   ['chapters[4]={"title":1,"notes":[]}', ['chapters[4].title: The value 1 is not a string.']],
