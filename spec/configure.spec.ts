@@ -76,11 +76,7 @@ describe('configure()', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    [
-      'an empty object',
-      {},
-      /^idempotency: swaggerHeaderType: an object is not a type that values can be bound to\./,
-    ],
+    ['an empty object', {}, /^idempotency: swaggerHeaderType: an object is not a type that values can be bound to\./],
     ['a declaration', field(int), /^idempotency: swaggerHeaderType: a declaration such as field\(int\) is not a type;/],
   ])('refuses %s as the type of the key, before a document is made', (_what, type, message) => {
     const swaggerHeaderType = type as PropertyType;
