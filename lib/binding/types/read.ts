@@ -240,7 +240,8 @@ function asItems(codec: Codec, value: unknown): unknown {
 
 function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boolean): unknown {
   const { item } = codec;
-  if (isOfNoItem(item, tree, at))
+  // Two items sent as `items[].sku` twice would be one: texts are joined.
+  if (tree.below().some(one => one.key === '' && !one.isLeaf) || isOfNoItem(item, tree, at))
     return at.fail('invalid', 'The names below do not say of which item they are. Number the items from [0] on.');
   let items = tree.items(at);
   if (items === INVALID) return INVALID;

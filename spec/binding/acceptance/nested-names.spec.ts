@@ -78,6 +78,7 @@ it.each<[string, readonly string[]]>([
   ['author=[]', ['author: The value […] is not a JSON object.']],
   ['author={"born":"1"}', [`author.name: ${REQUIRED}`, `author.born: ${noInt('"1"')}`]],
   ['chapters.title=a', [`chapters: ${UNNUMBERED}`]],
+  ['chapters[].title=a&chapters[].title=b', [`chapters: ${UNNUMBERED}`]],
   ['chapters[0].title=a&chapters.title=b', [`chapters: ${UNNUMBERED}`]],
   ['chapters[4]=x&chapters[5].title=t', [`chapters[4]: ${noJson('x')}`]],
   ['chapters=[{"title":"t","notes":[]},{"title":1,"notes":[]}]', ['chapters[1].title: The value 1 is not a string.']],
