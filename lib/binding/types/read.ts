@@ -172,10 +172,7 @@ function checkLater(check: ClassCheck, codec: ObjectCodec, dto: object, at: Loca
 
 export const partsOfPath = (path: string): string[] => path.split(/[.[\]]+/).filter(part => part !== '');
 
-/**
- * Reports a failure of the application below a value, under the client's names: `items[0].unitPrice` may be
- * `unit_price` in its JSON.
- */
+/** Reports a failure of the application below a value, under the client's names: `unitPrice` may be `unit_price`. */
 export function failBelow(at: Location, path: readonly string[], codec: Codec | undefined, reason: string): unknown {
   let [here, type] = [at, codec];
   for (const part of path) {
@@ -240,8 +237,7 @@ function asItems(codec: Codec, value: unknown): unknown {
 
 function readItems(codec: ListCodec, tree: NameTree, at: Location, required: boolean): unknown {
   const { item } = codec;
-  // Two items sent as `items[].sku` twice would be one: texts are joined.
-  if (tree.below().some(one => one.key === '' && !one.isLeaf) || isOfNoItem(item, tree, at))
+  if (isOfNoItem(item, tree, at))
     return at.fail('invalid', 'The names below do not say of which item they are. Number the items from [0] on.');
   let items = tree.items(at);
   if (items === INVALID) return INVALID;
@@ -277,9 +273,9 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
   );
 }
 
-/** Returns true if a name of an item was sent without its number: `items.sku`. */
+/** Returns true for `items.sku`, and for `items[].sku`: two items sent like that would be one, with joined texts. */
 const isOfNoItem = (item: Codec, tree: NameTree, at: Location): boolean =>
-  objectsOf(item).length > 0 && isSentBelow(item, tree, at);
+  tree.below().some(one => !one.key && !one.isLeaf) || (objectsOf(item).length > 0 && isSentBelow(item, tree, at));
 
 const isFile = (sent: Sent): boolean => typeof sent === 'object' && !(sent instanceof JsonPart);
 
