@@ -5,10 +5,11 @@ export type Awaitable<T> = T | Promise<T>;
 
 /**
  * Tells a promise from a value. Asynchronous functions return promises of the language, also where the application has
- * replaced the global `Promise`.
+ * replaced the global `Promise`. (Node is asked last: its answer takes longest.)
  */
 export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  return typeof value === 'object' && (value instanceof Promise || types.isPromise(value));
+  if (typeof value !== 'object' || value === null || !('then' in value)) return false;
+  return value instanceof Promise || types.isPromise(value);
 }
 
 /** Tells a promise of any library, an object with a method `then`, from any other value. */

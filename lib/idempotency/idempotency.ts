@@ -44,9 +44,7 @@ export function makeIdempotency(
       return;
     }
     shareShapes(req, res);
-    handle(exchange).catch((error: unknown) => {
-      refuse(error, req, res, next, answering);
-    });
+    void handle(exchange, answering);
   };
   const keys = keysIn(options, stores);
   return Object.assign(guards.as(options, middleware), {
@@ -56,22 +54,17 @@ export function makeIdempotency(
   });
 }
 
-/** Reports the outcome of a request, and answers it. @throws what it is refused with. */
-async function handle(exchange: Exchange): Promise<void> {
-  let outcome: Outcome | undefined;
+/** Reports the outcome of a request, and answers it. */
+async function handle(exchange: Exchange, answering?: Answering): Promise<void> {
+  const { req, res, next } = exchange;
   try {
-    outcome = await serve(exchange);
+    const outcome = await serve(exchange);
+    if (outcome) exchange.report(outcome);
+    if (outcome) outcome.answer?.();
+    else next();
   } catch (error) {
-    // The file of a body is closed when its client disconnects, so reading it fails then.
-    const hasLeft = error instanceof ClientGone;
-    outcome = hasLeft ? { kind: 'abandoned' } : (exchange.outcomeIfUnanswerable() ?? refusal(error));
+    refuse(error, req, res, next, answering);
   }
-  if (!outcome) {
-    exchange.next();
-    return;
-  }
-  exchange.report(outcome);
-  outcome.answer?.();
 }
 
 /**
@@ -79,18 +72,24 @@ async function handle(exchange: Exchange): Promise<void> {
  * @returns undefined for a request that is guarded already.
  */
 async function serve(exchange: Exchange): Promise<Outcome | undefined> {
-  if (!mark(exchange.req, exchange.options)) return undefined;
-  const unanswerable = exchange.outcomeIfUnanswerable();
-  if (unanswerable) return unanswerable;
-  // What is known at once is not awaited: each promise takes CPU time of every request.
-  const identified = exchange.identify();
-  if (isPromise(identified)) await identified;
-  const decided = decide(exchange);
-  const decision = isPromise(decided) ? await decided : decided;
-  const tooLate = exchange.outcomeIfUnanswerable();
-  if (decision !== 'acquired') return tooLate ?? decision;
-  if (!tooLate) return runAndRecord(exchange);
-  // The handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
-  await exchange.stores.releaseQuietly(exchange.id);
-  return tooLate;
+  try {
+    if (!mark(exchange.req, exchange.options)) return undefined;
+    const unanswerable = exchange.outcomeIfUnanswerable();
+    if (unanswerable) return unanswerable;
+    // What is known at once is not awaited: each promise takes CPU time of every request.
+    const identified = exchange.identify();
+    if (isPromise(identified)) await identified;
+    const decided = decide(exchange);
+    const decision = isPromise(decided) ? await decided : decided;
+    const tooLate = exchange.outcomeIfUnanswerable();
+    if (decision !== 'acquired') return tooLate ?? decision;
+    if (!tooLate) return await runAndRecord(exchange);
+    // The handler must not run for a client that is gone: for body parsers, its request has no body.
+    await exchange.stores.releaseQuietly(exchange.id);
+    return tooLate;
+  } catch (error) {
+    // The file of a body is closed when its client disconnects, so reading it fails then.
+    const hasLeft = error instanceof ClientGone;
+    return hasLeft ? { kind: 'abandoned' } : (exchange.outcomeIfUnanswerable() ?? refusal(error));
+  }
 }

@@ -1,13 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
-import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/express';
 import { sha256 } from '../../basics/bytes';
 import { pathOf } from '../../problems/answer';
-import { Facts, type TellFacts } from '../leases/runs';
+import { Facts } from '../leases/runs';
 import { newToken, type RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
-import { bodyParts } from './body-parts';
 import { pairsInOrder } from './canonical';
 
 /**
@@ -18,28 +16,23 @@ import { pairsInOrder } from './canonical';
  *
  * By default everything takes part. With `whenKeyReused: 'reject'` a key belongs to the first request that has it: the
  * cache key is made of caller, origin and key alone, and the rest is the fingerprint in the token, which is compared.
- * @throws Problem for a body that cannot be read; ClientGone.
+ * @param body what takes part of its body.
  */
 export function identify(
   req: IncomingMessage,
-  res: ServerResponse,
   key: string,
   scope: string | undefined,
+  body: readonly unknown[],
   options: ResolvedOptions,
-): Awaitable<RunId> {
+): RunId {
   const owner = [scope ?? null, ...originOf(req, options), key];
-  const head = [...resourceOf(req), options.additionalHeaders.map(name => [name, headerLines(name, req) ?? []])];
-  return after(options.ignoreRequestBody ? [] : bodyParts(req, res, options), body => {
-    const request = [...head, ...body];
-    const isCompared = options.whenKeyReused === 'reject';
-    const cacheKey = isCompared ? hash(['key', ...owner]) : hash(['request', ...owner, ...request]);
-    const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
-    const { method = '' } = req;
-    const path = pathOf(req) ?? '';
-    const created = Date.now();
-    const facts: TellFacts = salt => new Facts(method, path, created, keepUnknown, salt, key, scope);
-    return { cacheKey, token: newToken(isCompared ? hash(request) : SAME), facts };
-  });
+  const headers = options.additionalHeaders.map(name => [name, headerLines(name, req) ?? []]);
+  const request = [...resourceOf(req), headers, ...body];
+  const isCompared = options.whenKeyReused === 'reject';
+  const cacheKey = isCompared ? hash(['key', ...owner]) : hash(['request', ...owner, ...request]);
+  const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
+  const facts = new Facts(req.method ?? '', pathOf(req) ?? '', keepUnknown, key, scope);
+  return { cacheKey, token: newToken(isCompared ? hash(request) : SAME), facts };
 }
 
 /** The fingerprint of all requests under one cache key, if the cache key tells them apart. */
@@ -47,8 +40,10 @@ const SAME = 'any';
 
 const hash = (values: readonly unknown[]): string => sha256(JSON.stringify(values));
 
+type Origin = readonly [scheme: string, host: string];
+
 /** The origin of requests whose origin takes no part. It equals no other: those have at least a scheme. */
-const NO_ORIGIN: readonly [scheme: string, host: string] = ['', ''];
+const NO_ORIGIN: Origin = ['', ''];
 
 /** Hosts that name this machine, not a service: test clients, processes and proxies reach it by several ports. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/;
@@ -66,14 +61,24 @@ export function canonicalHost(host: string, scheme: string): string {
 type TrustsProxy = (address: string | undefined, hop: number) => boolean;
 
 /** Returns scheme, host and port as the client used them; behind a proxy, as far as Express's `trust proxy` allows. */
-function originOf(req: IncomingMessage, { ignoreHost }: ResolvedOptions): readonly [scheme: string, host: string] {
+function originOf(req: IncomingMessage, { ignoreHost }: ResolvedOptions): Origin {
   if (ignoreHost) return NO_ORIGIN;
   const { protocol = 'http', app } = req as Partial<Request>;
   const forwarded = headerLines('x-forwarded-host', req)?.[0]?.split(',', 1)[0]?.trim();
   const trusts = forwarded && (app?.get('trust proxy fn') as TrustsProxy | undefined);
   const trusted = trusts && trusts(req.socket.remoteAddress, 0);
-  const host = canonicalHost(trusted ? forwarded : (req.headers.host ?? ''), protocol);
-  return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host];
+  return originIn(trusted ? forwarded : (req.headers.host ?? ''), protocol);
+}
+
+/** The origin that was read last: most requests have the same one as the request before. */
+let last = { sent: '', protocol: '', origin: NO_ORIGIN };
+
+function originIn(sent: string, protocol: string): Origin {
+  if (last.sent !== sent || last.protocol !== protocol) {
+    const host = canonicalHost(sent, protocol);
+    last = { sent, protocol, origin: LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host] };
+  }
+  return last.origin;
 }
 
 /**

@@ -7,19 +7,8 @@ import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { warnOnce } from '../../warnings/warn-once';
 import type { ResolvedOptions } from '../options/resolved-options';
 
-/** The sender of a request. */
-export interface Caller {
-  /** Requests of one scope may share a response; so may all requests without a scope. */
-  readonly scope: string | undefined;
-  /**
-   * Returns true, and emits a process warning, when the request has a caller now that it did not have: authentication
-   * or the session comes after `idempotency()`.
-   */
-  readonly hasAppeared: () => boolean;
-}
-
 /**
- * Finds out who sent a request. Unless the `scope` option does, everything that is present takes part:
+ * The sender of a request. Unless the `scope` option tells it, everything that is present takes part:
  *
  * | Present on the request                                      | Takes part                                        |
  * |-------------------------------------------------------------|---------------------------------------------------|
@@ -34,27 +23,40 @@ export interface Caller {
  * |                                                             | names them, a warning is emitted                  |
  *
  * With the application's `claims`, their caller takes the place of `req.auth` and `req.user`.
- * @throws Error when the caller cannot be told apart from others, or `scope` returns neither text nor undefined.
  */
-export function identifyCaller(
-  req: IncomingMessage,
-  { scope, callersOn }: Pick<ResolvedOptions, 'scope' | 'callersOn'>,
-): Caller {
-  const newSession = watchForSession(req);
-  const callersNow = (): string | undefined => orUnreadable(() => textOfCallers(req, callersOn) ?? newSession());
-  const callers = callersNow();
-  // Read now: a handler may take credentials out of the headers that it passes on.
-  const credentials = callers === undefined ? orUnreadable(() => credentialsOf(req)) : undefined;
-  const byDefault = (): string | undefined => callersNow() ?? credentials;
-  const scopeOf = (text: string | undefined): string | undefined =>
-    scopeText(scope ? scope(req as Request, text) : text);
-  const first = callers ?? credentials;
-  const known = scopeOf(first);
-  if (known === undefined && !scope) warnOfAnonymous(req);
-  const hasAppeared = (): boolean => {
-    let change = callerChange(known, () => scopeOf(byDefault()));
+export class Caller {
+  /** Requests of one scope may share a response; so may all requests without a scope. */
+  readonly scope: string | undefined;
+  /** What tells the caller apart by default. */
+  private readonly first: string | undefined;
+  /** Read at once: a handler may take credentials out of the headers that it passes on. */
+  private readonly credentials: string | undefined;
+  /** The cookies of a request that has no session: whoever reads it from them runs after `idempotency()`. */
+  private readonly sessionCookie: string | undefined;
+
+  /** @throws Error when the caller cannot be told apart from others, or `scope` returns neither text nor undefined. */
+  constructor(
+    private readonly req: IncomingMessage & WithSession,
+    private readonly options: Pick<ResolvedOptions, 'scope' | 'callersOn'>,
+  ) {
+    this.sessionCookie = req.session === undefined && req.sessionID === undefined ? req.headers.cookie : undefined;
+    const callers = this.callers();
+    this.credentials = callers === undefined ? credentialsOf(req) : undefined;
+    this.first = callers ?? this.credentials;
+    this.scope = this.scopeOf(this.first);
+    if (this.scope === undefined && !options.scope) warnOfAnonymous(req);
+  }
+
+  /**
+   * Returns true, and emits a process warning, when the request has a caller now that it did not have: authentication
+   * or the session comes after `idempotency()`.
+   */
+  hasAppeared(): boolean {
+    const { req, scope, first } = this;
+    const byDefault = (): string | undefined => this.callers() ?? this.credentials;
+    let change = callerChange(scope, () => this.scopeOf(byDefault()));
     // A connection that has closed has no address and no certificate any more: then only the default can tell.
-    if (known !== undefined && req.socket.destroyed) change &&= callerChange(first, byDefault);
+    if (scope !== undefined && req.socket.destroyed) change &&= callerChange(first, byDefault);
     if (change === undefined) return false;
     warnOnce(
       'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
@@ -64,8 +66,29 @@ export function identifyCaller(
         'them apart.',
     );
     return true;
-  };
-  return { scope: known, hasAppeared };
+  }
+
+  private callers(): string | undefined {
+    try {
+      return textOfCallers(this.req, this.options.callersOn) ?? this.newSession();
+    } catch (error) {
+      return unreadable(error);
+    }
+  }
+
+  /** Returns text if the request has got a session, which its cookie may have named. */
+  private newSession(): string | undefined {
+    const { req, sessionCookie } = this;
+    if (sessionCookie === undefined) return undefined;
+    const isSent = (): boolean => SIGNED_COOKIE.test(sessionCookie) || sessionOf(req, sessionCookie) !== undefined;
+    const hasSession = typeof req.sessionID === 'string' ? isSent() : hasUnnamedSession(req, sessionCookie);
+    return hasSession ? 'a session' : undefined;
+  }
+
+  private scopeOf(text: string | undefined): string | undefined {
+    const { scope } = this.options;
+    return scopeText(scope ? scope(this.req as unknown as Request, text) : text);
+  }
 }
 
 /** Returns how a caller differs from the one before; undefined if it does not, or no one is there any more. */
@@ -110,18 +133,14 @@ function scopeText(own: unknown): string | undefined {
 }
 
 /**
- * Returns what `make` does. What takes the place of a default scope that cannot be read throws when it is used as text:
- * an application may not use it; if it were undefined, a scope like `${caller}/${tenant}` would be the same for all.
+ * Makes what takes the place of a default scope that cannot be read: it throws when it is used as text, since an
+ * application may not use it; if it were undefined, a scope like `${caller}/${tenant}` would be the same for all.
  */
-function orUnreadable(make: () => string | undefined): string | undefined {
-  try {
-    return make();
-  } catch (error) {
-    const fail = (): never => {
-      throw error;
-    };
-    return { toString: fail, toJSON: fail } as unknown as string;
-  }
+function unreadable(error: unknown): string {
+  const fail = (): never => {
+    throw error;
+  };
+  return { toString: fail, toJSON: fail } as unknown as string;
 }
 
 /** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
@@ -201,40 +220,32 @@ const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NT
 
 /**
  * Returns the credentials of a request without a known caller: a hash of each of Authorization, `X-Api-Key` and session
- * id that it has. Hashes, because cache keys may be logged.
- * @throws Error for a scheme that signs each request, and for a session without an id.
+ * id that it has. Hashes, because cache keys may be logged. Unreadable are a scheme that signs each request, and a
+ * session without an id.
  */
 function credentialsOf(req: IncomingMessage & WithSession): string | undefined {
-  const { authorization, 'x-api-key': apiKey } = req.headers;
+  const { authorization, 'x-api-key': apiKey, cookie } = req.headers;
   if (authorization !== undefined && SIGNED.test(authorization))
-    throw new Error(
-      `idempotency: the Authorization scheme "${authorization.slice(0, 40).split(' ', 1)[0]}" signs each request, so ` +
-        'a retry would look like another caller. Mount idempotency() after authentication, or pass the `scope` ' +
-        'option.',
+    return unreadable(
+      new Error(
+        `idempotency: the Authorization scheme "${authorization.slice(0, 40).split(' ', 1)[0]}" signs each request, ` +
+          'so a retry would look like another caller. Mount idempotency() after authentication, or pass the `scope` ' +
+          'option.',
+      ),
     );
   const hashes: string[] = [];
   if (authorization !== undefined) hashes.push(`authorization:${sha256(authorization)}`);
   if (apiKey !== undefined) hashes.push(`x-api-key:${sha256(String(apiKey))}`);
-  const session = sessionOf(req);
+  const session = cookie === undefined ? undefined : sessionOf(req, cookie);
   if (session !== undefined) hashes.push(`session:${sha256(session)}`);
-  else if (hasUnnamedSession(req, req.headers.cookie))
-    throw new Error(
-      'idempotency: req.session has no id (req.sessionID) that tells its caller apart, so callers could share a ' +
-        'response. Pass the `scope` option, for example `scope: req => req.session?.userId`.',
+  else if (cookie !== undefined && hasUnnamedSession(req, cookie))
+    return unreadable(
+      new Error(
+        'idempotency: req.session has no id (req.sessionID) that tells its caller apart, so callers could share a ' +
+          'response. Pass the `scope` option, for example `scope: req => req.session?.userId`.',
+      ),
     );
   return hashes.length > 0 ? hashes.join(' ') : undefined;
-}
-
-/**
- * Returns a function that returns text if the request has a session by then that it does not have now, and that its
- * cookie may have named: whoever reads it runs after `idempotency()`.
- */
-function watchForSession(req: IncomingMessage & WithSession): () => string | undefined {
-  const { cookie } = req.headers;
-  if (cookie === undefined || req.session !== undefined || req.sessionID !== undefined) return () => undefined;
-  const isSent = (): boolean => SIGNED_COOKIE.test(cookie) || sessionOf(req, cookie) !== undefined;
-  return () =>
-    (typeof req.sessionID === 'string' ? isSent() : hasUnnamedSession(req, cookie)) ? 'a session' : undefined;
 }
 
 /** Matches cookies as express-session signs them: by now, the handler may have given the session another id. */
@@ -252,9 +263,8 @@ interface WithSession {
  * Returns the id of the session that the client has sent. For a client without a session, express-session makes a new
  * one, which does not identify the caller and would differ for a retry: its id is not in the client's cookies.
  */
-function sessionOf(req: IncomingMessage & WithSession, cookie = req.headers.cookie): string | undefined {
-  const { sessionID, session } = req;
-  if (typeof sessionID !== 'string' || cookie === undefined) return undefined;
+function sessionOf({ sessionID, session }: WithSession, cookie: string): string | undefined {
+  if (typeof sessionID !== 'string') return undefined;
   const isNew = typeof session?.cookie === 'object' && !cookie.includes(encodeURIComponent(sessionID));
   return isNew ? undefined : sessionID;
 }
@@ -263,8 +273,8 @@ function sessionOf(req: IncomingMessage & WithSession, cookie = req.headers.cook
  * Returns true for a session without an id that the client may have sent: one whose cookie is there, if that can be
  * known (a handler may have replaced what cookie-session read from it), else one with content.
  */
-function hasUnnamedSession({ sessionID, session, sessionOptions }: WithSession, cookie: string | undefined): boolean {
-  if (cookie === undefined || typeof sessionID === 'string') return false;
+function hasUnnamedSession({ sessionID, session, sessionOptions }: WithSession, cookie: string): boolean {
+  if (typeof sessionID === 'string') return false;
   if (sessionOptions) return parse(cookie)[sessionOptions.name ?? 'session'] !== undefined;
   return typeof session === 'object' && session !== null && Object.keys(session).length > 0;
 }

@@ -3,12 +3,14 @@ import { oneInProcess } from '../../basics/process';
 import type { LeaseStore } from './lease-store';
 import type { RunId } from './token';
 
+type Runs = Map<string, Pick<LocalRun, 'id' | 'phase' | 'overtaken'>>;
+
 /**
  * The runs of this process by lease store and cache key, and the responses that wait to be stored. Shared by all copies
  * of this module, since their middlewares may share a lease store.
  */
 const local = oneInProcess('local-runs', () => ({
-  runs: new WeakMap<LeaseStore, Map<string, Pick<LocalRun, 'id' | 'phase' | 'overtaken'>>>(),
+  runs: new WeakMap<LeaseStore, Runs>(),
   waiting: { responses: 0, bytes: 0 },
 }));
 
@@ -61,6 +63,8 @@ export class LocalRun {
   leaseUntil: number;
   /** When the lease is renewed next, or is lost because no renewal has succeeded. */
   due: number;
+  private readonly runs: Runs;
+  private readonly leaseDuration: number;
 
   /**
    * @param asked when the lease was asked for: it begins then, not when the answer arrives.
@@ -70,7 +74,7 @@ export class LocalRun {
   constructor(
     readonly id: RunId,
     asked: number,
-    private readonly options: { readonly leases: LeaseStore; readonly leaseDuration: number },
+    { leases, leaseDuration }: { readonly leases: LeaseStore; readonly leaseDuration: number },
     private run:
       | {
           /** @returns whether the run still holds the lease. */
@@ -80,12 +84,13 @@ export class LocalRun {
         }
       | undefined,
   ) {
-    const { leases, leaseDuration } = options;
+    this.leaseDuration = leaseDuration;
     this.leaseUntil = asked + leaseDuration;
     this.due = asked + leaseDuration / RENEWALS_PER_LEASE;
-    const runs = local.runs.get(leases) ?? new Map<string, LocalRun>();
-    runs.get(id.cacheKey)?.overtaken();
-    local.runs.set(leases, runs.set(id.cacheKey, this));
+    this.runs = local.runs.get(leases) ?? new Map<string, LocalRun>();
+    if (this.runs.size === 0) local.runs.set(leases, this.runs);
+    this.runs.get(id.cacheKey)?.overtaken();
+    this.runs.set(id.cacheKey, this);
     renewed.add(this);
     wakeAt(this.due);
   }
@@ -116,12 +121,12 @@ export class LocalRun {
   end(): void {
     renewed.delete(this);
     this.run = undefined;
-    const runs = local.runs.get(this.options.leases);
-    if (this.phase === 'running' && runs?.get(this.id.cacheKey) === this) runs.delete(this.id.cacheKey);
+    const { runs, id } = this;
+    if (this.phase === 'running' && runs.get(id.cacheKey) === this) runs.delete(id.cacheKey);
   }
 
   async renewOnce(asked: number): Promise<void> {
-    const { leaseDuration } = this.options;
+    const { leaseDuration } = this;
     this.due = asked + leaseDuration / RENEWALS_PER_LEASE;
     // At its end by our own clock at the latest: a waiter of this process asks a moment after it.
     if (asked < this.leaseUntil) this.due = Math.min(this.due, this.leaseUntil);

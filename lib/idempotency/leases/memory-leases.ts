@@ -62,7 +62,7 @@ export class MemoryLeases extends RecordLeases implements LeaseStore {
     // From the newest on, about: once a page is full, older runs are passed over.
     for (const [index, key] of [...this.leases.keys()].reverse().entries()) {
       const lease = this.leases.get(key);
-      if (lease?.about && lease.about.created >= page.oldest && this.isLive(key, lease))
+      if (lease?.about && lease.about.created >= page.oldest && this.isLive(key, lease, performance.now()))
         page.add(recordOf(key, lease), lease.about);
       if (index % LISTED_AT_ONCE < LISTED_AT_ONCE - 1) continue;
       page.sort();
@@ -73,19 +73,20 @@ export class MemoryLeases extends RecordLeases implements LeaseStore {
 
   get(key: string): Promise<RunRecord | undefined> {
     const lease = this.leases.get(key);
-    return Promise.resolve(lease && this.isLive(key, lease) ? recordOf(key, lease) : undefined);
+    return Promise.resolve(lease && this.isLive(key, lease, performance.now()) ? recordOf(key, lease) : undefined);
   }
 
   /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
-  private isLive(key: string, { token, isDone, expires }: HeldRun): boolean {
-    return expires > performance.now() || (!isDone && localRun(key, this)?.id.token === token);
+  private isLive(key: string, { token, isDone, expires }: HeldRun, now: number): boolean {
+    return expires > now || (!isDone && localRun(key, this)?.id.token === token);
   }
 
   /** @throws Error for a new key when there are too many. */
   protected step<T>(key: string, decide: Decision<T>): T {
+    const now = performance.now();
     const found = this.leases.get(key);
-    return decide(found && this.isLive(key, found) ? found : undefined, performance.now(), next => {
-      if (!found && next && !next.isDone) this.makeRoom();
+    return decide(found && this.isLive(key, found, now) ? found : undefined, now, next => {
+      if (!found && next && !next.isDone) this.makeRoom(now);
       if (next) this.leases.set(key, next);
       else this.leases.delete(key);
       if (!next || next.isDone) this.watchers.notify(key);
@@ -93,12 +94,12 @@ export class MemoryLeases extends RecordLeases implements LeaseStore {
   }
 
   /** Makes room for a new key: forgets expired ones, a few at a time. @throws Error if there is none. */
-  private makeRoom(): void {
+  private makeRoom(now: number): void {
     const { leases, maxKeys } = this;
     for (let left = leases.size < maxKeys ? LOOKED_AT : LOOKED_AT_IF_FULL; left > 0; left--) {
       const next = this.round.next();
       if (next.done) this.round = leases.entries();
-      else if (!this.isLive(...next.value)) leases.delete(next.value[0]);
+      else if (!this.isLive(...next.value, now)) leases.delete(next.value[0]);
     }
     if (leases.size >= maxKeys)
       throw new Error(

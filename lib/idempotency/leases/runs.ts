@@ -15,34 +15,39 @@ export interface RunFacts {
   readonly created: number;
 }
 
-/** Tells a store with this salt, or with none, the facts of a run: without a salt there are no hashes. */
-export type TellFacts = (salt: string | undefined) => Facts;
-
 /**
- * The facts of a request. Key and caller are hashed when the hashes are read: a store in memory does so when it is
- * asked for a list.
+ * The facts of a request. Key and caller are hashed with the salt of the store when the hashes are read: a store in
+ * memory does so when it is asked for a list.
  */
 export class Facts implements RunFacts {
-  readonly #secrets: readonly [salt: string | undefined, key: string, scope: string | undefined];
+  readonly created = Date.now();
+  readonly #key: string;
+  readonly #scope: string | undefined;
+  #salt: string | undefined;
 
   constructor(
     readonly method: string,
     readonly path: string,
-    readonly created: number,
     readonly keepUnknown: number | undefined,
-    ...secrets: [salt: string | undefined, key: string, scope: string | undefined]
+    key: string,
+    scope: string | undefined,
   ) {
-    this.#secrets = secrets;
+    this.#key = key;
+    this.#scope = scope;
+  }
+
+  /** Tells with which salt; without one there are no hashes. */
+  salted(salt: string | undefined): this {
+    this.#salt = salt;
+    return this;
   }
 
   get keyHash(): string | undefined {
-    const [salt, key] = this.#secrets;
-    return salt === undefined ? undefined : saltedHash(key, salt);
+    return this.#salt === undefined ? undefined : saltedHash(this.#key, this.#salt);
   }
 
   get callerHash(): string | undefined {
-    const [salt, , scope] = this.#secrets;
-    return salt === undefined || scope === undefined ? undefined : saltedHash(scope, salt);
+    return this.#salt === undefined || this.#scope === undefined ? undefined : saltedHash(this.#scope, this.#salt);
   }
 
   toJSON(): RunFacts {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { TellFacts } from './runs';
+import type { Facts } from './runs';
 
 /** The fingerprint in the token of a purge or a settlement, which is not a request. */
 export const PURGE = 'purge';
@@ -10,7 +10,7 @@ export interface RunId {
   /** The holder of the lease. */
   readonly token: string;
   /** Absent for what is not a request. */
-  readonly facts?: TellFacts | undefined;
+  readonly facts?: Facts | undefined;
 }
 
 /**

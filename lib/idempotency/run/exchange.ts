@@ -5,8 +5,9 @@ import { isExchangeOver } from '../../http/exchange-end';
 import type { Next } from '../../http/express';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
+import { bodyParts } from '../identity/body-parts';
 import { identify } from '../identity/cache-key';
-import { identifyCaller, type Caller } from '../identity/caller';
+import { Caller } from '../identity/caller';
 import { readKey } from '../identity/key';
 import type { RunId } from '../leases/token';
 import type { IdempotencyEvent } from '../options/events';
@@ -81,9 +82,10 @@ export class Exchange {
   identify(): Awaitable<void> {
     const { req, res, options } = this;
     this.key = readKey(req, options.headerName, options.keyPattern);
-    this.caller = identifyCaller(req, options);
-    return after(identify(req, res, this.key, this.caller.scope, options), id => {
-      this.id = id;
+    const caller = new Caller(req, options);
+    this.caller = caller;
+    return after(options.ignoreRequestBody ? [] : bodyParts(req, res, options), body => {
+      this.id = identify(req, this.key, caller.scope, body, options);
     });
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { types } from 'node:util';
-import { recovering, type Awaitable } from '../../basics/awaitable';
+import type { Awaitable } from '../../basics/awaitable';
 import type { ProblemCode } from '../../problems/catalogue';
 
 /** A store failed, did not answer in time, or was not called because too many responses wait for it. */
@@ -34,18 +34,18 @@ const RETRY_PAUSE = 25;
  * Calls a store, for at most `ms` milliseconds in all. A call that fails is made once more, since every call to a store
  * may be repeated without harm: the first one may have been carried out and only its answer lost.
  * @param name names the call in errors, for example `acquire() of the lease store`.
- * @param onLate called with an answer that comes after the time: a client that queues commands while it is disconnected
- * carries them out much later.
+ * @param undo called if the call fails, and when its answer comes after the time: a client that queues commands while
+ * it is disconnected carries them out much later.
  * @returns the answer; a promise only if the store does not answer at once, as one in memory does.
  * @throws StoreUnavailable
  */
-export function callStore<T>(
-  name: string,
-  call: () => Awaitable<T>,
-  ms: number,
-  onLate?: (answer: T) => unknown,
-): Awaitable<T> {
-  const first = recovering<T>(call, error => Promise.reject(asError(error)));
+export function callStore<T>(name: string, call: () => Awaitable<T>, ms: number, undo?: () => unknown): Awaitable<T> {
+  let first: Awaitable<T>;
+  try {
+    first = call();
+  } catch (error) {
+    first = Promise.reject(asError(error));
+  }
   // A promise of any library. (Its `then` may throw: then the call is repeated.)
   if (typeof first !== 'object' || first === null || !('then' in first)) return first;
   const deadline = performance.now() + ms;
@@ -60,7 +60,8 @@ export function callStore<T>(
     if (performance.now() >= deadline) throw failure;
     return call();
   };
-  return withinTime(answer(), ms, onLate).catch((error: unknown) => {
+  return withinTime(answer(), ms, undo).catch((error: unknown) => {
+    undo?.();
     throw error === TIMED_OUT
       ? new StoreUnavailable(`${name} did not answer within ${Math.ceil(ms)} ms (storeTimeout)`, undefined, failure)
       : new StoreUnavailable(`${name} failed`, undefined, error);
@@ -70,10 +71,10 @@ export function callStore<T>(
 /**
  * Waits for an answer for at most `ms` milliseconds. Node calls timers before it reads sockets, so after this process
  * has stood still, the answer may be there although its time is over: the sockets are read first.
- * @param onLate called with an answer that comes after that.
+ * @param onLate called when an answer comes after that.
  * @throws TIMED_OUT, or the error of the call.
  */
-export function withinTime<T>(answer: Awaitable<T>, ms: number, onLate?: (answer: T) => unknown): Promise<T> {
+export function withinTime<T>(answer: Awaitable<T>, ms: number, onLate?: () => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     const giveUp = (): void => {
@@ -83,7 +84,7 @@ export function withinTime<T>(answer: Awaitable<T>, ms: number, onLate?: (answer
     const timer = setTimeout(setImmediate, Math.max(0, ms), giveUp);
     const use = (value: T): void => {
       clearTimeout(timer);
-      if (isOver) onLate?.(value);
+      if (isOver) onLate?.();
       else resolve(value);
     };
     // Not chained: the `then` of a library that traces promises may return nothing.

@@ -1,4 +1,4 @@
-import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { validAcquisition, validCompletion, type Acquisition } from '../leases/lease-store';
 import { localRun, tooManyWaiting } from '../leases/local-runs';
 import { MemoryLeases } from '../leases/memory-leases';
@@ -28,30 +28,23 @@ export class TimedStores {
     const waiting = tooManyWaiting();
     if (waiting > 0)
       throw new StoreUnavailable(`New requests are refused, because ${waiting} responses wait to be stored`);
-    const releaseAgain = (): Promise<void> => this.releaseQuietly(run);
-    return recovering(
-      () => this.acquireAgain(run, ms, releaseAgain),
-      error => {
-        void releaseAgain();
-        throw error;
-      },
-    );
+    return this.acquireAgain(run, ms, () => this.releaseQuietly(run));
   }
 
   /** Acquires the lease, also for a run that has, or had, it already. */
   acquireAgain(
     { cacheKey, token, facts }: RunId,
     ms = this.options.leaseDuration,
-    onLate?: (answer: unknown) => unknown,
+    undo?: () => unknown,
   ): Awaitable<Acquisition> {
     const { leases } = this.options;
     const acquire = (): Awaitable<Acquisition> =>
       after(facts && this.saltOfStore(), salt => {
-        const about = facts?.(salt);
+        const about = facts?.salted(salt);
         // Another store may copy or write what it is told, so it gets plain data.
         return leases.acquire(cacheKey, token, ms, leases instanceof MemoryLeases ? about : about?.toJSON());
       });
-    return after(this.call('acquire() of the lease store', acquire, undefined, onLate), validAcquisition);
+    return after(this.call('acquire() of the lease store', acquire, undefined, undo), validAcquisition);
   }
 
   /** Returns the salt of the lease store, which is asked once; undefined if it has none. */
@@ -64,12 +57,12 @@ export class TimedStores {
     name: string,
     call: () => Awaitable<T>,
     ms = this.options.storeTimeout,
-    onLate?: (answer: T) => unknown,
+    undo?: () => unknown,
   ): Awaitable<T> {
     const { telemetry } = this.options;
-    if (!telemetry) return callStore(name, call, ms, onLate);
+    if (!telemetry) return callStore(name, call, ms, undo);
     const begun = performance.now();
-    const answer = callStore(name, call, ms, onLate);
+    const answer = callStore(name, call, ms, undo);
     const end = (): void => telemetry.storeCalled(performance.now() - begun);
     // (Not later: what is in memory answers at once, and the handler runs then.)
     if (isPromise(answer)) answer.then(end, end);
