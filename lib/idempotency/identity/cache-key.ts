@@ -25,14 +25,16 @@ export function identify(
   body: readonly unknown[],
   options: ResolvedOptions,
 ): RunId {
-  const owner = [scope ?? null, ...originOf(req, options), key];
-  const headers = options.additionalHeaders.map(name => [name, headerLines(name, req) ?? []]);
-  const request = [...resourceOf(req), headers, ...body];
   const isCompared = options.whenKeyReused === 'reject';
-  const cacheKey = isCompared ? hash(['key', ...owner]) : hash(['request', ...owner, ...request]);
+  const [scheme, host] = originOf(req, options);
+  const own: unknown[] = [isCompared ? 'key' : 'request', scope ?? null, scheme, host, key];
+  // One list, if all is hashed together: each list takes time.
+  const request = isCompared ? [] : own;
+  addResource(request, req);
+  request.push(options.additionalHeaders.map(name => [name, headerLines(name, req) ?? []]), ...body);
   const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
   const facts = new Facts(req.method ?? '', pathOf(req) ?? '', keepUnknown, key, scope);
-  return { cacheKey, token: newToken(isCompared ? hash(request) : SAME), facts };
+  return { cacheKey: hash(own), token: newToken(isCompared ? hash(request) : SAME), facts };
 }
 
 /** The fingerprint of all requests under one cache key, if the cache key tells them apart. */
@@ -82,19 +84,19 @@ function originIn(sent: string, protocol: string): Origin {
 }
 
 /**
- * Returns method, path and query. The path is the whole one, as it was sent: it has the route values and every router's
+ * Adds method, path and query. The path is the whole one, as it was sent: it has the route values and every router's
  * mount point. If it is not what routers go by (an earlier middleware has rewritten it), that takes part, too.
  */
-function resourceOf(req: IncomingMessage): readonly unknown[] {
+function addResource(values: unknown[], req: IncomingMessage): void {
   const { url = '' } = req;
   const { originalUrl = url, baseUrl = '' } = req as Partial<Request>;
-  const sent = [req.method ?? '', ...partsOfUrl(originalUrl)];
-  return baseUrl + url === originalUrl ? sent : [...sent, 'rewritten', ...partsOfUrl(baseUrl + url)];
+  addUrl(values, req.method ?? '', originalUrl);
+  if (baseUrl + url !== originalUrl) addUrl(values, 'rewritten', baseUrl + url);
 }
 
-function partsOfUrl(url: string): readonly [path: string, query: readonly string[]] {
+function addUrl(values: unknown[], what: string, url: string): void {
   const mark = url.indexOf('?');
-  if (mark < 0) return [url, []];
-  const query = url.slice(mark + 1);
-  return [url.slice(0, mark), pairsInOrder(query) ?? [query]];
+  const query = mark < 0 ? undefined : url.slice(mark + 1);
+  const path = mark < 0 ? url : url.slice(0, mark);
+  values.push(what, path, query === undefined ? [] : (pairsInOrder(query) ?? [query]));
 }
