@@ -31,7 +31,10 @@ export function identify(
   // One list, if all is hashed together: each list takes time.
   const request = isCompared ? [] : own;
   addResource(request, req);
-  request.push(options.additionalHeaders.map(name => [name, headerLines(name, req) ?? []]), ...body);
+  request.push(
+    options.additionalHeaders.map(name => [name, headerLines(name, req) ?? []]),
+    ...body,
+  );
   const keepUnknown = options.whenOwnerDies === 'refuse' ? options.cacheDuration : undefined;
   const facts = new Facts(req.method ?? '', pathOf(req) ?? '', keepUnknown, key, scope);
   return { cacheKey: hash(own), token: newToken(isCompared ? hash(request) : SAME), facts };

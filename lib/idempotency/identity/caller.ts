@@ -41,7 +41,7 @@ export class Caller {
   ) {
     this.sessionCookie = req.session === undefined && req.sessionID === undefined ? req.headers.cookie : undefined;
     const callers = this.callers();
-    this.credentials = callers === undefined ? credentialsOf(req) : undefined;
+    this.credentials = callers === undefined ? orUnreadable(credentialsOf, req) : undefined;
     this.first = callers ?? this.credentials;
     this.scope = this.scopeOf(this.first);
     if (this.scope === undefined && !options.scope) warnOfAnonymous(req);
@@ -69,11 +69,7 @@ export class Caller {
   }
 
   private callers(): string | undefined {
-    try {
-      return textOfCallers(this.req, this.options.callersOn) ?? this.newSession();
-    } catch (error) {
-      return unreadable(error);
-    }
+    return orUnreadable(textOfCallers, this.req, this.options.callersOn) ?? this.newSession();
   }
 
   /** Returns text if the request has got a session, which its cookie may have named. */
@@ -133,14 +129,18 @@ function scopeText(own: unknown): string | undefined {
 }
 
 /**
- * Makes what takes the place of a default scope that cannot be read: it throws when it is used as text, since an
- * application may not use it; if it were undefined, a scope like `${caller}/${tenant}` would be the same for all.
+ * Reads what tells callers apart. What takes its place if that fails throws when it is used as text: an application may
+ * not use it; if it were undefined, a scope like `${caller}/${tenant}` would be the same for all.
  */
-function unreadable(error: unknown): string {
-  const fail = (): never => {
-    throw error;
-  };
-  return { toString: fail, toJSON: fail } as unknown as string;
+function orUnreadable<A extends unknown[]>(read: (...of: A) => string | undefined, ...of: A): string | undefined {
+  try {
+    return read(...of);
+  } catch (error) {
+    const fail = (): never => {
+      throw error;
+    };
+    return { toString: fail, toJSON: fail } as unknown as string;
+  }
 }
 
 /** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
@@ -220,18 +220,16 @@ const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NT
 
 /**
  * Returns the credentials of a request without a known caller: a hash of each of Authorization, `X-Api-Key` and session
- * id that it has. Hashes, because cache keys may be logged. Unreadable are a scheme that signs each request, and a
- * session without an id.
+ * id that it has. Hashes, because cache keys may be logged.
+ * @throws Error for a scheme that signs each request, and for a session without an id.
  */
 function credentialsOf(req: IncomingMessage & WithSession): string | undefined {
   const { authorization, 'x-api-key': apiKey, cookie } = req.headers;
   if (authorization !== undefined && SIGNED.test(authorization))
-    return unreadable(
-      new Error(
-        `idempotency: the Authorization scheme "${authorization.slice(0, 40).split(' ', 1)[0]}" signs each request, ` +
-          'so a retry would look like another caller. Mount idempotency() after authentication, or pass the `scope` ' +
-          'option.',
-      ),
+    throw new Error(
+      `idempotency: the Authorization scheme "${authorization.slice(0, 40).split(' ', 1)[0]}" signs each request, so ` +
+        'a retry would look like another caller. Mount idempotency() after authentication, or pass the `scope` ' +
+        'option.',
     );
   const hashes: string[] = [];
   if (authorization !== undefined) hashes.push(`authorization:${sha256(authorization)}`);
@@ -239,11 +237,9 @@ function credentialsOf(req: IncomingMessage & WithSession): string | undefined {
   const session = cookie === undefined ? undefined : sessionOf(req, cookie);
   if (session !== undefined) hashes.push(`session:${sha256(session)}`);
   else if (cookie !== undefined && hasUnnamedSession(req, cookie))
-    return unreadable(
-      new Error(
-        'idempotency: req.session has no id (req.sessionID) that tells its caller apart, so callers could share a ' +
-          'response. Pass the `scope` option, for example `scope: req => req.session?.userId`.',
-      ),
+    throw new Error(
+      'idempotency: req.session has no id (req.sessionID) that tells its caller apart, so callers could share a ' +
+        'response. Pass the `scope` option, for example `scope: req => req.session?.userId`.',
     );
   return hashes.length > 0 ? hashes.join(' ') : undefined;
 }

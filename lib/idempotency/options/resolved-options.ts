@@ -6,7 +6,7 @@ import { withDefaults } from '../../options/merge';
 import { warnOnce } from '../../warnings/warn-once';
 import type { LeaseStore } from '../leases/lease-store';
 import { memoryLeases } from '../leases/memory-leases';
-import { isOfTheBody, isPerExchange } from '../responses/recorded-response';
+import { OF_THE_BODY, PER_EXCHANGE } from '../responses/recorded-response';
 import {
   backingStoreOf,
   isKeyvLike,
@@ -57,7 +57,7 @@ const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'x-api-key'
 /** @throws TypeError for a header with another use, or if a replay would overwrite the key with its own mark. */
 function checkHeaders({ headerName, replayedHeader }: Values): void {
   for (const [option, name] of Object.entries({ headerName, replayedHeader }))
-    if (name !== false && (isPerExchange(name) || isOfTheBody(name) || CREDENTIALS.has(name.toLowerCase())))
+    if (name !== false && [PER_EXCHANGE, OF_THE_BODY, CREDENTIALS].some(names => names.has(name.toLowerCase())))
       throw new TypeError(
         `idempotency: ${option} cannot be ${name}, because clients and servers use that header for something else. ` +
           `Choose another, for example ${String(idempotencyRules[option as 'headerName'].byDefault)}.`,

@@ -24,19 +24,17 @@ export type HeaderLine = readonly [name: string, value: string | readonly string
  * Headers that belong to one exchange or one connection (RFC 9110, sections 6.6.1 and 7.6.1), so each gets new ones.
  * `Trailer` is kept: it names the trailers, which are replayed.
  */
-const PER_EXCHANGE = new Set([
+export const PER_EXCHANGE: ReadonlySet<string> = new Set([
   ...['date', 'connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te', 'upgrade'],
 ]);
-export const isPerExchange = (name: string): boolean => PER_EXCHANGE.has(name.toLowerCase());
 
 /**
  * Headers that describe the body: they belong to the response with that body, even if an earlier middleware has set
- * them.
+ * them. A replay takes them only from the stored response.
  */
-const OF_THE_BODY = new Set(['content-length', 'content-type', 'content-encoding', 'content-range', 'trailer']);
-
-/** Returns true for a header of the body, which a replay takes only from the stored response. */
-export const isOfTheBody = (name: string): boolean => OF_THE_BODY.has(name.toLowerCase());
+export const OF_THE_BODY: ReadonlySet<string> = new Set([
+  ...['content-length', 'content-type', 'content-encoding', 'content-range', 'trailer'],
+]);
 
 /** Returns false for responses to HEAD, and for 1xx, 204 and 304: they have no content (RFC 9110, section 6.4.1). */
 export function mayHaveContent(method: string | undefined, status: number): boolean {

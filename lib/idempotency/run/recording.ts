@@ -1,12 +1,7 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { isUint8Array } from 'node:util/types';
-import {
-  isOfTheBody,
-  isPerExchange,
-  mayHaveContent,
-  type HeaderLine,
-  type RecordedResponse,
-} from '../responses/recorded-response';
+import { mayHaveContent, OF_THE_BODY, PER_EXCHANGE } from '../responses/recorded-response';
+import type { HeaderLine, RecordedResponse } from '../responses/recorded-response';
 
 export type HeadersArgument = OutgoingHttpHeaders | readonly OutgoingHttpHeader[];
 export type TrailersArgument = OutgoingHttpHeaders | readonly [string, string][];
@@ -119,7 +114,9 @@ export class Recording {
   keepTrailers(trailers: TrailersArgument): void {
     const pairs = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [string, unknown][];
     // A replay has a date of its own.
-    this.trailers = pairs.filter(([name]) => !isPerExchange(name)).map(([name, value]) => [name, textOf(value)]);
+    this.trailers = pairs
+      .filter(([name]) => !PER_EXCHANGE.has(name.toLowerCase()))
+      .map(([name, value]) => [name, textOf(value)]);
   }
 
   /** True if a client that has all bytes so far considers the response complete. */
@@ -151,8 +148,8 @@ function changesOf(res: ServerResponse, before: HeadersBefore): HeaderLine[] {
   for (const line of linesOf(res)) {
     const [name, value] = line;
     const lowerCase = name.toLowerCase();
-    if (isPerExchange(lowerCase)) continue;
-    const earlier = isOfTheBody(lowerCase) ? undefined : before.get(lowerCase);
+    if (PER_EXCHANGE.has(lowerCase)) continue;
+    const earlier = OF_THE_BODY.has(lowerCase) ? undefined : before.get(lowerCase);
     if (earlier !== undefined && lowerCase === 'set-cookie') {
       const added = [value].flat().filter(cookie => ![earlier].flat().includes(cookie));
       if (added.length > 0) headers.push([name, added]);
@@ -162,6 +159,8 @@ function changesOf(res: ServerResponse, before: HeadersBefore): HeaderLine[] {
 }
 
 function removedFrom(res: ServerResponse, before: HeadersBefore): readonly string[] | undefined {
-  const removed = [...before.keys()].filter(name => !res.hasHeader(name) && !isPerExchange(name) && !isOfTheBody(name));
+  const removed: string[] = [];
+  for (const name of before.keys())
+    if (!res.hasHeader(name) && !PER_EXCHANGE.has(name) && !OF_THE_BODY.has(name)) removed.push(name);
   return removed.length > 0 ? removed : undefined;
 }

@@ -1,6 +1,5 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
-import { isOfTheBody, mayHaveContent, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
-import { linesOf } from './recording';
+import { mayHaveContent, OF_THE_BODY, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
 
 /** Bytes that are written to the connection at once. */
 const PIECE = 65_536;
@@ -57,8 +56,8 @@ async function sendInPieces(body: Buffer, res: ServerResponse): Promise<void> {
 /** Sets the headers with node's own methods: middlewares have already changed the recorded ones. */
 function setHeaders({ headers, removed = [] }: RecordedResponse, res: ServerResponse): void {
   const recorded = new Set(headers.map(([name]) => name.toLowerCase()));
-  for (const [name] of linesOf(res))
-    if (isOfTheBody(name) && !recorded.has(name.toLowerCase())) node.removeHeader.call(res, name);
+  for (const name of res.getHeaderNames())
+    if (OF_THE_BODY.has(name) && !recorded.has(name)) node.removeHeader.call(res, name);
   for (const name of removed) node.removeHeader.call(res, name);
   for (const [name, value] of headers) {
     // A copy: node appends to the list that it was given, and other replays have the same response.
