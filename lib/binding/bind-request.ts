@@ -132,9 +132,11 @@ function readDto(context: BinderContext, plan: Plan): object {
   const values = (context.values = new Array<unknown>(plan.members.length));
   for (const [source, properties] of plan.sourceProperties) readFrom[source](context, properties);
   const dto = plan.create();
-  for (const [index, member] of plan.members.entries()) {
-    const isMissing = values[index] === undefined && member.required;
-    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : values[index], noted);
+  let index = 0;
+  for (const member of plan.members) {
+    const value = values[index++];
+    const isMissing = value === undefined && member.required;
+    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : value, noted);
   }
   plan.complete?.(dto);
   const { check } = plan;

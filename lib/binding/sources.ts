@@ -9,7 +9,7 @@ import type { BinderContext } from './input/binder-context';
 import type { SourceProperty } from './plan/plan';
 import { INVALID, Location } from './reading/failures';
 import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-text';
-import { firstOf, JsonPart, NameTree, partsOf } from './reading/name-tree';
+import { JsonPart, NameTree, partsOf } from './reading/name-tree';
 import { needsExactNumbers, takesNull } from './types/codec';
 import { isRounded } from './types/numbers';
 import { failUnknown, isSent, readField, readNames, readNothing } from './types/read';
@@ -34,7 +34,7 @@ function readJsonBody(context: BinderContext, properties: readonly SourcePropert
   // A body `null` has no values, like no body at all, unless the type accepts null.
   const sent = body?.kind === 'json' ? body.value : undefined;
   const at = Location.of(noted, 'json', '');
-  const [whole] = properties;
+  const whole = properties[0];
   if (whole?.kind === 'fromBody') {
     const { codec, refusesNull } = whole;
     const isNull = sent === null && codec.kind !== 'schema' && !takesNull(codec) && !refusesNull;
@@ -58,8 +58,8 @@ type SentPair = Pair | readonly [name: string, file: Express.Multer.File, mark?:
 function readForm(context: BinderContext, properties: readonly SourceProperty[]): void {
   const { body } = context;
   const sent = body?.kind === 'form' || body?.kind === 'text' ? body.form : undefined;
-  const files = sent?.files.map((file): SentPair => [file.fieldname, file]) ?? [];
-  readByName('form', sent ? [...sent.fields, ...files] : [], context, properties);
+  const pairs = sent ? [...sent.fields, ...sent.files.map((file): SentPair => [file.fieldname, file])] : [];
+  readByName('form', pairs, context, properties);
 }
 
 /** Route parameters; names are case-insensitive. A wildcard is a list of segments in Express 5, text in Express 4. */
@@ -80,12 +80,16 @@ const hasItems = ({ codec }: SourceProperty): boolean =>
 
 /** Query parameters; names are case-insensitive. Too many are a 414 problem. */
 function readQuery(context: BinderContext, properties: readonly SourceProperty[]): void {
-  const { fields: limit } = context.endpoint.options.limits;
   // The form of `req.query` depends on the application's query parser.
-  const text = context.req.url.split('?').slice(1).join('?');
-  const tooMany = (): Problem => new Problem('query-too-large', `There are more than ${limit} query parameters.`);
-  readByName('query', text === '' ? [] : readPairs(text, limit, tooMany), context, properties);
+  const { url } = context.req;
+  const start = url.indexOf('?') + 1;
+  const pairs =
+    start === 0 ? [] : readPairs(url.slice(start), context.endpoint.options.limits.fields, tooManyParameters);
+  readByName('query', pairs, context, properties);
 }
+
+const tooManyParameters = (limit: number): Problem =>
+  new Problem('query-too-large', `There are more than ${limit} query parameters.`);
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
 function readByName(
@@ -103,21 +107,22 @@ function readByName(
   const root = new NameTree();
   for (const [name, value, mark] of pairs) {
     const parts = partsOf(name);
-    const first = firstOf(parts);
+    const first = parts[0]?.toLowerCase();
     // These are refused under an undeclared name, too: decoded, it might be a declared one.
     if (mark === 'unreadable') {
       const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
       Location.of(noted, source, name).fail('invalid', detail);
     } else if (parts.length > limit + 1)
       Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`);
-    else if (name !== '' && (takesWhole || refusesUnknown || properties.some(one => one.first === first))) {
+    else if (name !== '' && (takesWhole || refusesUnknown || properties.some(one => one.parts[0] === first))) {
       const isJson = mark === 'json' && value.trim() !== '';
       root.add(name, parts, isJson ? new JsonPart(value) : value);
     }
   }
   for (const property of properties) {
-    const { codec, name, isRoot } = property;
-    const tree = isRoot ? root : root.at(name);
+    const { codec, parts, isRoot } = property;
+    // All of it, for one that has no name.
+    const tree = root.find(parts);
     if (!tree) continue;
     const at = context.at(property);
     // An undeclared name below is no value of this one. A required object that takes all names exists without any.

@@ -194,7 +194,7 @@ export function readNames(expected: Expected, tree: NameTree, at: Location): unk
   const { codec, required } = expected;
   const { values } = tree;
   tree.take();
-  const [only] = values;
+  const only = values[0];
   if (only instanceof JsonPart && values.length === 1 && !isSentBelow(codec, tree, at))
     return jsonInText(only.text, at, (value, inside) => readOptionalJson(expected, asItems(codec, value), inside));
   const isNothing = values.length === 0 || (!required && only === '' && values.length === 1);
@@ -277,6 +277,8 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
 const isOfNoItem = (item: Codec, tree: NameTree, at: Location): boolean =>
   tree.below().some(one => !one.key && !one.isLeaf) || (objectsOf(item).length > 0 && isSentBelow(item, tree, at));
 
+const textOf = (sent?: Sent): string => (sent instanceof JsonPart ? sent.text : (sent as string));
+
 const isFile = (sent: Sent): boolean => typeof sent === 'object' && !(sent instanceof JsonPart);
 
 const failSeveral = (what: 'files' | 'values', { length }: readonly Sent[], at: Location): typeof INVALID =>
@@ -287,7 +289,7 @@ function readTexts(codec: Codec, sent: readonly Sent[], at: Location): unknown {
   if (sent.some(isFile)) return at.fail('invalid', 'Send text here, not a file.');
   const isScalar = codec.kind === 'scalar';
   if (sent.length > 1 && !(isScalar && codec.isJoined)) return failSeveral('values', sent, at);
-  const text = sent.map(one => (one instanceof JsonPart ? one.text : (one as string))).join(',');
+  const text = sent.length === 1 ? textOf(sent[0]) : sent.map(textOf).join(',');
   if (codec.text) {
     const read = codec.text(text);
     if (read === undefined) return at.failValue(text, codec.described ?? codec.name);
