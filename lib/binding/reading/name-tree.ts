@@ -11,12 +11,15 @@ export type Sent = string | JsonPart | Express.Multer.File;
 /** An item of a collection, and its index in the names. */
 export type IndexedItem = readonly [index: number, item: NameTree];
 
+/** A name of several parts. */
+const PATH = /^[^.[\]]+[.[\]]/;
+
 /** A part of a name: `name`, `.name`, `[name]`, `[3]` or `[]`. A rest that is not spelled like a path is one part. */
 const PART = /(?:^|\.)([^.[\]]+)|\[([^[\]]*)\]|.+$/gs;
 
 /** Returns the parts of a name: `items`, `0` and `sku`. A dot or bracket at the beginning is part of the name. */
 export function partsOf(name: string): readonly string[] {
-  if (name.search(/[.[\]]/) < 1) return name === '' ? [] : [name];
+  if (!PATH.test(name)) return name === '' ? [] : [name];
   return Array.from(name.matchAll(PART), ([all, property, index]) => property ?? index ?? all);
 }
 

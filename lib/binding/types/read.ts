@@ -41,10 +41,12 @@ const failNoFile = (at: Location): typeof INVALID => at.fail('invalid', 'A file 
 /** Reads all items, even after a failure, so that every failure is reported. */
 function listOf<V>(codec: ListCodec, sent: readonly V[], at: Location, read: (one: V, index: number) => unknown) {
   if (at.isTooLarge(sent.length)) return INVALID;
+  // An object is read at once: what is not known of it is set later.
+  const isKnown = codec.item.kind === 'object' && !codec.item.text;
   const items: unknown[] = [];
   for (const one of sent) {
     const item = read(one, items.length);
-    if (isPromise(item)) setLater(items, items.length, item, at.failures);
+    if (!isKnown && isPromise(item)) setLater(items, items.length, item, at.failures);
     items.push(item === INVALID ? undefined : item);
   }
   return codec.rules ? keepsRules(codec, items, at) : items;
@@ -72,7 +74,8 @@ function readParts(codec: CodecOfParts, sent: SentParts, at: Location): unknown 
   if (at.isTooLarge()) return INVALID;
   const object = codec.create();
   for (const field of codec.members) {
-    const value = field.dontBind.includes(at.source) ? undefined : readPart(field, sent, at);
+    const isBlocked = field.dontBind.length > 0 && field.dontBind.includes(at.source);
+    const value = isBlocked ? undefined : readPart(field, sent, at);
     setOn(object, field.property, value === undefined ? readAbsent(field, at) : value, at.failures);
   }
   codec.complete?.(object);
@@ -83,8 +86,8 @@ function readParts(codec: CodecOfParts, sent: SentParts, at: Location): unknown 
 
 /** Returns undefined if nothing was sent for the field. */
 function readPart(field: Member, sent: SentParts, at: Location): unknown {
-  if (!(sent instanceof NameTree)) return readField(field, sent, at);
-  const below = sent.at(field.bindName);
+  if (at.isJson) return readField(field, sent as JsonObject, at);
+  const below = (sent as NameTree).at(field.bindName);
   return below && readNames(field, below, at.below(field.bindName));
 }
 
