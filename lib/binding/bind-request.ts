@@ -130,7 +130,7 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
 function readDto(context: BinderContext, plan: Plan): object {
   const { noted } = context;
   const values = (context.values = new Array<unknown>(plan.members.length));
-  for (const [source, properties] of plan.sourceProperties) readFrom[source](context, properties);
+  plan.sourceProperties.forEach((properties, source) => readFrom[source](context, properties));
   const dto = plan.create();
   let index = 0;
   for (const member of plan.members) {

@@ -227,6 +227,8 @@ function mistakeIn(
   return dontBind.length === 0 || kind === 'jsonField' ? reason : undefined;
 }
 
+const firstOf = (name: string): string | undefined => partsInLowerCase(name)[0];
+
 /**
  * Decides which files of a form are kept: those whose name begins as a declared one does, even if only to refuse them
  * there; all, if a schema takes the whole form, or if other names are refused. A file of JSON is read as a field if no
@@ -238,7 +240,7 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
   const codecsOf = (name: string): readonly Codec[] =>
     root?.kind === 'record'
       ? [root.item]
-      : fields.flatMap(({ bindName, codec }) => (partsInLowerCase(bindName)[0] === partsInLowerCase(name)[0] ? codec : []));
+      : fields.flatMap(({ bindName, codec }) => (firstOf(bindName) === firstOf(name) ? codec : []));
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {

@@ -66,27 +66,19 @@ export class NameTree {
 
   /** @param parts of the name. */
   add(name: string, parts: readonly string[], value: Sent): void {
-    let above: NameTree | undefined;
-    let tree = this as NameTree;
-    for (const part of parts) {
-      above = tree;
-      tree = tree.grown(part);
-    }
+    let [above, tree] = [this as NameTree, this as NameTree];
+    for (const part of parts) tree = (above = tree).grown(part);
     tree.values.push(value);
     tree.name ||= name;
-    if (tree.key === '') above?.number(value);
-    tree.number(value);
-  }
-
-  private number(value: Sent): void {
-    this.unnumbered.push([this.next++, value]);
+    if (parts.at(-1) === '') above.unnumbered.push([above.next++, value]);
+    tree.unnumbered.push([tree.next++, value]);
   }
 
   private grown(part: string): NameTree {
     const key = part.toLowerCase();
     this.children ??= new Map<string, NameTree>();
-    let below = this.children.get(key);
-    if (!below) this.children.set(key, (below = new NameTree(part)));
+    const below = this.children.get(key) ?? new NameTree(part);
+    this.children.set(key, below);
     below.hasSpellings ||= below.key !== part;
     // Only what begins with a digit is below a colon.
     if (part < ':' && /^\d+$/.test(part)) this.next = Math.max(this.next, Number(part) + 1);

@@ -13,6 +13,13 @@ import { asScalar } from './write-value';
 export type Spelling<T> = Omit<Partial<ScalarCodec>, 'described'> &
   Pick<ScalarCodec, 'described'> & { readonly text: (text: string) => T | undefined };
 
+/** All scalars have these properties, in one order: reading one of many shapes takes several times as long. */
+const BLANK = {
+  ...{ kind: undefined, name: undefined, described: undefined, json: undefined, read: undefined, text: undefined },
+  ...{ rules: undefined, takesAnyText: undefined, isJoined: undefined, whenMissing: undefined, schema: undefined },
+  ...{ needsExactNumbers: undefined, writtenSchema: undefined, write: undefined },
+};
+
 /**
  * Makes a type of one value.
  * @param kinds the rules that it may have, besides checks of the application.
@@ -28,7 +35,7 @@ export function scalar<T, R extends object = object>(
   return ruledType(name, kinds, (_codecs, rules) => {
     const { text, ...own } = { ...spelling, ...ruled?.(rules) };
     const json = (value: unknown): unknown => (typeof value === 'string' ? text(value) : undefined);
-    return { kind: 'scalar', name, json, ...own, text, write } as const;
+    return { ...BLANK, kind: 'scalar', name, json, ...own, text, write } as const;
   });
 }
 

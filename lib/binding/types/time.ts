@@ -7,7 +7,8 @@ const DATE_TIME =
 
 /** Reads a date, and its time if it has one; undefined for text that is neither, or a date that does not exist. */
 function readDateTime(text: string): Date | undefined {
-  const [, day = '', dayOfMonth, clock = '00:00', hours, minutes = '00'] = DATE_TIME.exec(text.trim()) ?? [];
+  const match = DATE_TIME.exec(text.trim()) ?? [];
+  const { 1: day = '', 2: dayOfMonth, 3: clock = '00:00', 4: hours, 5: minutes = '00' } = match;
   // Of the offsets of ISO 8601, Date reads only those with a colon: +0200 and +02 are +02:00.
   const date = new Date(`${day}T${clock}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
   // Date turns February 30th into March 2nd.

@@ -38,9 +38,7 @@ const PLAIN = /^[^%+[\]]*$/;
 const OPTIONS = { depth: 0, parseArrays: false, plainObjects: true, allowPrototypes: true } as const;
 
 function pairIn(part: string): Pair {
-  const equals = part.indexOf('=');
-  const name = equals < 0 ? part : part.slice(0, equals);
-  const value = equals < 0 ? '' : part.slice(equals + 1);
+  const { 0: name, 1: value = '' } = splitAtEquals(part);
   if (PLAIN.test(part)) return [name, value];
   try {
     // Throws for `%`, `%zz` and invalid UTF-8. qs would leave those as they are: `%zz` would read like `%25zz`.
