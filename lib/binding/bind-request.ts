@@ -132,12 +132,10 @@ function readDto(context: BinderContext, plan: Plan): object {
   const values = (context.values = new Array<unknown>(plan.members.length));
   plan.sourceProperties.forEach((properties, source) => readFrom[source](context, properties));
   const dto = plan.create();
-  let index = 0;
-  for (const member of plan.members) {
-    const value = values[index++];
-    const isMissing = value === undefined && member.required;
-    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : value, noted);
-  }
+  plan.members.forEach((member, index) => {
+    const isMissing = values[index] === undefined && member.required;
+    setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : values[index], noted);
+  });
   plan.complete?.(dto);
   const { check } = plan;
   if (check) noted.whenKnown(() => (noted.list.length > 0 ? undefined : check(dto, context.fail.bind(context))));

@@ -12,8 +12,15 @@ import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-te
 import { JsonPart, NameTree, partsOf } from './reading/name-tree';
 import { needsExactNumbers, takesNull } from './types/codec';
 import { isRounded } from './types/numbers';
-import { failUnknown, isSent, readField, readNames, readNothing } from './types/read';
-import { readOptionalJson, refuseOtherNames } from './types/read';
+import {
+  failUnknown,
+  isSent,
+  readField,
+  readNames,
+  readNothing,
+  readOptionalJson,
+  refuseOtherNames,
+} from './types/read';
 
 type Properties = readonly SourceProperty[];
 type Read = (context: BinderContext, properties: Properties) => void;
@@ -90,16 +97,10 @@ function readQuery(context: BinderContext, properties: Properties): void {
 }
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
-function readByName(
-  source: ProblemLocation,
-  pairs: readonly SentPair[],
-  context: BinderContext,
-  properties: Properties,
-) {
+function readByName(source: ProblemLocation, pairs: SentPair[], context: BinderContext, properties: Properties): void {
   const takesWhole = properties.some(({ isRoot }) => isRoot);
   if (pairs.length === 0 && !takesWhole) return;
   const { noted } = context;
-  const { depth: limit } = noted.limits;
   // A route has the parameters that its path declares.
   const refusesUnknown = noted.refusesUnknown && source !== 'route';
   const root = new NameTree();
@@ -110,8 +111,8 @@ function readByName(
     if (mark === 'unreadable') {
       const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
       Location.of(noted, source, name).fail('invalid', detail);
-    } else if (parts.length > limit + 1)
-      Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`);
+    } else if (parts.length > noted.limits.depth + 1)
+      Location.of(noted, source, name).fail('too-deep', `The name has more than ${noted.limits.depth} levels.`);
     else if (name !== '' && (takesWhole || refusesUnknown || properties.some(one => one.parts[0] === first))) {
       const isJson = mark === 'json' && value.trim() !== '';
       root.add(name, parts, isJson ? new JsonPart(value) : value);

@@ -5,7 +5,7 @@ import { LOCATIONS, type ProblemLocation, type Source } from '../../problems/pro
 import { checkJsonNames, checkType, memberOf, type CodecTable } from '../declaration/codec-table';
 import { instancesOf, isDto, namingErrors, propertiesOf } from '../declaration/declarations';
 import { specOf, type PropertyKind, type PropertySpec } from '../declaration/property';
-import { partsInLowerCase } from '../reading/name-tree';
+import { lowerParts } from '../reading/name-tree';
 import { hasFile, membersOf, needsExactNumbers, takesFiles } from '../types/codec';
 import type { Codec, Member, ObjectCodec } from '../types/codec';
 import { assertType, classNameOf, isSchema, type AnyType } from '../types/property-type';
@@ -200,7 +200,7 @@ function propertyIn(source: ProblemLocation, member: Member, index: number): Sou
   const name = kind in WHOLE && source !== 'body' ? '' : inSource;
   const isRoot = kind === 'fromForm' || kind === 'fromQuery';
   const missing = kind === 'fromBody' ? 'A JSON body is required.' : MISSING[source];
-  const parts = partsInLowerCase(name);
+  const parts = lowerParts(name);
   return { ...member, source, index, name, anyCase: name.toLowerCase(), parts, isRoot, missing };
 }
 
@@ -227,8 +227,6 @@ function mistakeIn(
   return dontBind.length === 0 || kind === 'jsonField' ? reason : undefined;
 }
 
-const firstOf = (name: string): string | undefined => partsInLowerCase(name)[0];
-
 /**
  * Decides which files of a form are kept: those whose name begins as a declared one does, even if only to refuse them
  * there; all, if a schema takes the whole form, or if other names are refused. A file of JSON is read as a field if no
@@ -240,7 +238,7 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
   const codecsOf = (name: string): readonly Codec[] =>
     root?.kind === 'record'
       ? [root.item]
-      : fields.flatMap(({ bindName, codec }) => (firstOf(bindName) === firstOf(name) ? codec : []));
+      : fields.flatMap(({ bindName, codec }) => (lowerParts(bindName)[0] === lowerParts(name)[0] ? codec : []));
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {

@@ -24,7 +24,7 @@ export function partsOf(name: string): readonly string[] {
 }
 
 /** Returns the parts of a name in lower case, because a name may be sent in any case. */
-export const partsInLowerCase = (name: string): readonly string[] => partsOf(name.toLowerCase());
+export const lowerParts = (name: string): readonly string[] => partsOf(name.toLowerCase());
 
 /** What was sent under one name and below it: `items[0].sku` is `sku` below `0` below `items`, in any case. */
 export class NameTree {
@@ -70,14 +70,12 @@ export class NameTree {
     for (const part of parts) tree = (above = tree).grown(part);
     tree.values.push(value);
     tree.name ||= name;
-    if (parts.at(-1) === '') above.unnumbered.push([above.next++, value]);
-    tree.unnumbered.push([tree.next++, value]);
+    for (const list of parts.at(-1) === '' ? [above, tree] : [tree]) list.unnumbered.push([list.next++, value]);
   }
 
   private grown(part: string): NameTree {
     const key = part.toLowerCase();
-    this.children ??= new Map<string, NameTree>();
-    const below = this.children.get(key) ?? new NameTree(part);
+    const below = (this.children ??= new Map<string, NameTree>()).get(key) ?? new NameTree(part);
     this.children.set(key, below);
     below.hasSpellings ||= below.key !== part;
     // Only what begins with a digit is below a colon.
@@ -97,14 +95,12 @@ export class NameTree {
 
   /** Returns the tree below a name, which may have several parts. */
   at(name: string): NameTree | undefined {
-    return this.children && (this.children.get(name.toLowerCase()) ?? this.find(partsInLowerCase(name)));
+    return this.children && (this.children.get(name.toLowerCase()) ?? this.find(lowerParts(name)));
   }
 
   /** Returns the tree below these parts of a name, in lower case. */
   find(parts: readonly string[]): NameTree | undefined {
-    let tree = this as NameTree | undefined;
-    for (const part of parts) tree = tree?.children?.get(part);
-    return tree;
+    return parts.reduce<NameTree | undefined>((tree, part) => tree?.children?.get(part), this);
   }
 
   /**

@@ -74,8 +74,7 @@ function readParts(codec: CodecOfParts, sent: SentParts, at: Location): unknown 
   if (at.isTooLarge()) return INVALID;
   const object = codec.create();
   for (const field of codec.members) {
-    const isBlocked = field.dontBind.length > 0 && field.dontBind.includes(at.source);
-    const value = isBlocked ? undefined : readPart(field, sent, at);
+    const value = field.dontBind.includes(at.source) ? undefined : readPart(field, sent, at);
     setOn(object, field.property, value === undefined ? readAbsent(field, at) : value, at.failures);
   }
   codec.complete?.(object);
