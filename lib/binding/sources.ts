@@ -12,15 +12,8 @@ import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-te
 import { JsonPart, NameTree, partsOf } from './reading/name-tree';
 import { needsExactNumbers, takesNull } from './types/codec';
 import { isRounded } from './types/numbers';
-import {
-  failUnknown,
-  isSent,
-  readField,
-  readNames,
-  readNothing,
-  readOptionalJson,
-  refuseOtherNames,
-} from './types/read';
+import { failUnknown, isSent, readField, readNames, readNothing } from './types/read';
+import { readOptionalJson, refuseOtherNames } from './types/read';
 
 type Properties = readonly SourceProperty[];
 type Read = (context: BinderContext, properties: Properties) => void;
@@ -88,12 +81,11 @@ const hasItems = ({ codec }: SourceProperty): boolean =>
 
 /** Query parameters; names are case-insensitive. Too many are a 414 problem. */
 function readQuery(context: BinderContext, properties: Properties): void {
-  const { fields: limit } = context.noted.limits;
+  const { req, noted } = context;
   // The form of `req.query` depends on the application's query parser.
-  const { url } = context.req;
-  const text = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
-  const tooMany = (): Problem => new Problem('query-too-large', `There are more than ${limit} query parameters.`);
-  readByName('query', text === '' ? [] : readPairs(text, limit, tooMany), context, properties);
+  const text = req.url.includes('?') ? req.url.slice(req.url.indexOf('?') + 1) : '';
+  const tooMany = (limit: number) => new Problem('query-too-large', `There are more than ${limit} query parameters.`);
+  readByName('query', text === '' ? [] : readPairs(text, noted.limits.fields, tooMany), context, properties);
 }
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
