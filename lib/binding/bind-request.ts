@@ -130,9 +130,9 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
 function readDto(context: BinderContext, plan: Plan): object {
   const { noted } = context;
   const values = (context.values = new Array<unknown>(plan.members.length));
-  for (const [source, properties] of plan.sourceProperties) readFrom[source](context, properties);
+  for (const { 0: source, 1: properties } of plan.sourceProperties) readFrom[source](context, properties);
   const dto = plan.create();
-  for (const [index, member] of plan.members.entries()) {
+  for (const { 0: index, 1: member } of plan.members.entries()) {
     const isMissing = values[index] === undefined && member.required;
     setOn(dto, member.property, isMissing ? readMissing(context, plan, member) : values[index], noted);
   }

@@ -9,13 +9,14 @@ import type { BinderContext } from './input/binder-context';
 import type { SourceProperty } from './plan/plan';
 import { INVALID, Location } from './reading/failures';
 import { asJson, convertedText, isJsonObject, ownValue } from './reading/json-text';
-import { firstOf, JsonPart, NameTree, partsOf } from './reading/name-tree';
+import { JsonPart, NameTree, partsOf } from './reading/name-tree';
 import { needsExactNumbers, takesNull } from './types/codec';
 import { isRounded } from './types/numbers';
 import { failUnknown, isSent, readField, readNames, readNothing } from './types/read';
 import { readOptionalJson, refuseOtherNames } from './types/read';
 
-type Read = (context: BinderContext, properties: readonly SourceProperty[]) => void;
+type Properties = readonly SourceProperty[];
+type Read = (context: BinderContext, properties: Properties) => void;
 
 /** How each source is read: the values that the request has for the properties are put into the context. */
 export const readFrom: Readonly<Record<ProblemLocation, Read>> = {
@@ -23,18 +24,18 @@ export const readFrom: Readonly<Record<ProblemLocation, Read>> = {
   ...{ claim: readClaims, header: readHeaders, cookie: readCookies, permission: readPermissions },
 };
 
-function readWholeText(context: BinderContext, properties: readonly SourceProperty[]): void {
+function readWholeText(context: BinderContext, properties: Properties): void {
   const { body } = context;
   for (const property of properties) if (body?.kind === 'text') context.put(property, body.text);
 }
 
 /** The fields of a JSON object, or the whole JSON body; names are case-sensitive. */
-function readJsonBody(context: BinderContext, properties: readonly SourceProperty[]): void {
+function readJsonBody(context: BinderContext, properties: Properties): void {
   const { body, noted } = context;
   // A body `null` has no values, like no body at all, unless the type accepts null.
   const sent = body?.kind === 'json' ? body.value : undefined;
   const at = Location.of(noted, 'json', '');
-  const [whole] = properties;
+  const whole = properties[0];
   if (whole?.kind === 'fromBody') {
     const { codec, refusesNull } = whole;
     const isNull = sent === null && codec.kind !== 'schema' && !takesNull(codec) && !refusesNull;
@@ -55,15 +56,15 @@ function readJsonBody(context: BinderContext, properties: readonly SourcePropert
 type SentPair = Pair | readonly [name: string, file: Express.Multer.File, mark?: undefined];
 
 /** The fields of a form and the files of a multipart form; names are case-insensitive. */
-function readForm(context: BinderContext, properties: readonly SourceProperty[]): void {
+function readForm(context: BinderContext, properties: Properties): void {
   const { body } = context;
   const sent = body?.kind === 'form' || body?.kind === 'text' ? body.form : undefined;
-  const files = sent?.files.map((file): SentPair => [file.fieldname, file]) ?? [];
-  readByName('form', sent ? [...sent.fields, ...files] : [], context, properties);
+  const pairs = sent ? [...sent.fields, ...sent.files.map((file): SentPair => [file.fieldname, file])] : [];
+  readByName('form', pairs, context, properties);
 }
 
 /** Route parameters; names are case-insensitive. A wildcard is a list of segments in Express 5, text in Express 4. */
-function readRoute(context: BinderContext, properties: readonly SourceProperty[]): void {
+function readRoute(context: BinderContext, properties: Properties): void {
   const pairs: Pair[] = [];
   for (const name of Object.keys(context.req.params)) {
     const value: unknown = context.req.params[name];
@@ -79,45 +80,40 @@ const hasItems = ({ codec }: SourceProperty): boolean =>
   codec.kind === 'list' || (codec.kind === 'schema' && codec.json.takes.has('array'));
 
 /** Query parameters; names are case-insensitive. Too many are a 414 problem. */
-function readQuery(context: BinderContext, properties: readonly SourceProperty[]): void {
-  const { fields: limit } = context.endpoint.options.limits;
+function readQuery(context: BinderContext, properties: Properties): void {
+  const { req, noted } = context;
   // The form of `req.query` depends on the application's query parser.
-  const text = context.req.url.split('?').slice(1).join('?');
-  const tooMany = (): Problem => new Problem('query-too-large', `There are more than ${limit} query parameters.`);
-  readByName('query', text === '' ? [] : readPairs(text, limit, tooMany), context, properties);
+  const text = req.url.includes('?') ? req.url.slice(req.url.indexOf('?') + 1) : '';
+  const tooMany = (limit: number) => new Problem('query-too-large', `There are more than ${limit} query parameters.`);
+  readByName('query', text === '' ? [] : readPairs(text, noted.limits.fields, tooMany), context, properties);
 }
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
-function readByName(
-  source: 'form' | 'route' | 'query',
-  pairs: readonly SentPair[],
-  context: BinderContext,
-  properties: readonly SourceProperty[],
-): void {
+function readByName(source: ProblemLocation, pairs: SentPair[], context: BinderContext, properties: Properties): void {
   const takesWhole = properties.some(({ isRoot }) => isRoot);
   if (pairs.length === 0 && !takesWhole) return;
-  const { noted, endpoint } = context;
-  const { depth: limit } = endpoint.options.limits;
+  const { noted } = context;
   // A route has the parameters that its path declares.
   const refusesUnknown = noted.refusesUnknown && source !== 'route';
   const root = new NameTree();
-  for (const [name, value, mark] of pairs) {
+  for (const { 0: name, 1: value, 2: mark } of pairs) {
     const parts = partsOf(name);
-    const first = firstOf(parts);
+    const first = parts[0]?.toLowerCase();
     // These are refused under an undeclared name, too: decoded, it might be a declared one.
     if (mark === 'unreadable') {
       const detail = 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.';
       Location.of(noted, source, name).fail('invalid', detail);
-    } else if (parts.length > limit + 1)
-      Location.of(noted, source, name).fail('too-deep', `The name has more than ${limit} levels.`);
-    else if (name !== '' && (takesWhole || refusesUnknown || properties.some(one => one.first === first))) {
+    } else if (parts.length > noted.limits.depth + 1)
+      Location.of(noted, source, name).fail('too-deep', `The name has more than ${noted.limits.depth} levels.`);
+    else if (name !== '' && (takesWhole || refusesUnknown || properties.some(one => one.parts[0] === first))) {
       const isJson = mark === 'json' && value.trim() !== '';
       root.add(name, parts, isJson ? new JsonPart(value) : value);
     }
   }
   for (const property of properties) {
-    const { codec, name, isRoot } = property;
-    const tree = isRoot ? root : root.at(name);
+    const { codec, parts, isRoot } = property;
+    // All of it, for one that has no name.
+    const tree = root.find(parts);
     if (!tree) continue;
     const at = context.at(property);
     // An undeclared name below is no value of this one. A required object that takes all names exists without any.
@@ -127,7 +123,7 @@ function readByName(
 }
 
 /** The claims of the caller; claim types are case-insensitive. */
-function readClaims(context: BinderContext, properties: readonly SourceProperty[]): void {
+function readClaims(context: BinderContext, properties: Properties): void {
   const claims = context.endpoint.options.claims(context.req);
   if (!claims) return;
   const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
@@ -168,7 +164,7 @@ function readClaim(claimed: unknown, property: SourceProperty, at: Location): un
 }
 
 /** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */
-function readHeaders(context: BinderContext, properties: readonly SourceProperty[]): void {
+function readHeaders(context: BinderContext, properties: Properties): void {
   for (const property of properties) {
     const lines = headerLines(property.anyCase, context.req)?.map(inUtf8);
     context.put(property, readTexts(property, lines, context));
@@ -187,7 +183,7 @@ function inUtf8(line: string): string {
 }
 
 /** Cookies (RFC 6265, section 5.4); names are case-sensitive. */
-function readCookies(context: BinderContext, properties: readonly SourceProperty[]): void {
+function readCookies(context: BinderContext, properties: Properties): void {
   const { req } = context;
   const cookies = parse(inUtf8(req.headers.cookie ?? ''));
   for (const property of properties) {
@@ -214,7 +210,7 @@ function signedText({ signedCookies }: Request, name: string): string | undefine
  * The permissions of the caller: true if the caller has the permission of that exact name. No other source binds to
  * such a property, so nothing that a client sends can set it.
  */
-function readPermissions(context: BinderContext, properties: readonly SourceProperty[]): void {
+function readPermissions(context: BinderContext, properties: Properties): void {
   const held = new Set(context.endpoint.options.permissions(context.req));
   for (const property of properties) {
     const isHeld = held.has(property.name);

@@ -5,7 +5,7 @@ import { LOCATIONS, type ProblemLocation, type Source } from '../../problems/pro
 import { checkJsonNames, checkType, memberOf, type CodecTable } from '../declaration/codec-table';
 import { instancesOf, isDto, namingErrors, propertiesOf } from '../declaration/declarations';
 import { specOf, type PropertyKind, type PropertySpec } from '../declaration/property';
-import { firstOf, partsOf } from '../reading/name-tree';
+import { lowerParts } from '../reading/name-tree';
 import { hasFile, membersOf, needsExactNumbers, takesFiles } from '../types/codec';
 import type { Codec, Member, ObjectCodec } from '../types/codec';
 import { assertType, classNameOf, isSchema, type AnyType } from '../types/property-type';
@@ -18,9 +18,9 @@ export interface SourceProperty extends Member {
   readonly index: number;
   /** Name of the value in the source. */
   readonly name: string;
-  /** The name in lower case, and the first part of that. */
+  /** The name in lower case, and the parts of that. */
   readonly anyCase: string;
-  readonly first: string;
+  readonly parts: readonly string[];
   /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
   readonly isRoot: boolean;
   /** The message if a required value is missing there. Default: the usual one. */
@@ -200,8 +200,8 @@ function propertyIn(source: ProblemLocation, member: Member, index: number): Sou
   const name = kind in WHOLE && source !== 'body' ? '' : inSource;
   const isRoot = kind === 'fromForm' || kind === 'fromQuery';
   const missing = kind === 'fromBody' ? 'A JSON body is required.' : MISSING[source];
-  const [anyCase, first] = [name.toLowerCase(), firstOf(partsOf(name))];
-  return { ...member, source, index, name, anyCase, first, isRoot, missing };
+  const parts = lowerParts(name);
+  return { ...member, source, index, name, anyCase: name.toLowerCase(), parts, isRoot, missing };
 }
 
 /** Says why no source can supply a property, unless its own `dontBind` says that no client may set it. */
@@ -238,7 +238,7 @@ function partsFor(properties: readonly SourceProperty[], refusesUnknown: boolean
   const codecsOf = (name: string): readonly Codec[] =>
     root?.kind === 'record'
       ? [root.item]
-      : fields.flatMap(({ bindName, codec }) => (firstOf(partsOf(bindName)) === firstOf(partsOf(name)) ? codec : []));
+      : fields.flatMap(({ bindName, codec }) => (lowerParts(bindName)[0] === lowerParts(name)[0] ? codec : []));
   // Only the names of a schema are unknown.
   const takesAll = root?.kind === 'schema';
   return {

@@ -11,17 +11,20 @@ export type Sent = string | JsonPart | Express.Multer.File;
 /** An item of a collection, and its index in the names. */
 export type IndexedItem = readonly [index: number, item: NameTree];
 
+/** A name of several parts. */
+const PATH = /^[^.[\]]+[.[\]]/;
+
 /** A part of a name: `name`, `.name`, `[name]`, `[3]` or `[]`. A rest that is not spelled like a path is one part. */
 const PART = /(?:^|\.)([^.[\]]+)|\[([^[\]]*)\]|.+$/gs;
 
 /** Returns the parts of a name: `items`, `0` and `sku`. A dot or bracket at the beginning is part of the name. */
 export function partsOf(name: string): readonly string[] {
-  if (name.search(/[.[\]]/) < 1) return name === '' ? [] : [name];
+  if (!PATH.test(name)) return name === '' ? [] : [name];
   return Array.from(name.matchAll(PART), ([all, property, index]) => property ?? index ?? all);
 }
 
-/** Returns the first part of a name in lower case, because a name may be sent in any case. */
-export const firstOf = ([part = '']: readonly string[]): string => part.toLowerCase();
+/** Returns the parts of a name in lower case, because a name may be sent in any case. */
+export const lowerParts = (name: string): readonly string[] => partsOf(name.toLowerCase());
 
 /** What was sent under one name and below it: `items[0].sku` is `sku` below `0` below `items`, in any case. */
 export class NameTree {
@@ -29,7 +32,8 @@ export class NameTree {
   readonly values: Sent[] = [];
   /** The whole name of the values, as it was first sent. */
   private name = '';
-  private readonly children = new Map<string, NameTree>();
+  /** Undefined if no name continues here, as below most names. */
+  private children: Map<string, NameTree> | undefined;
   /** The values sent as items without an index, `name` or `name[]`. */
   private readonly unnumbered: [index: number, value: Sent][] = [];
   /** The index after all before it. */
@@ -62,8 +66,8 @@ export class NameTree {
 
   /** @param parts of the name. */
   add(name: string, parts: readonly string[], value: Sent): void {
-    let [above, tree]: [NameTree, NameTree] = [this, this];
-    for (const part of parts) [above, tree] = [tree, tree.grown(part)];
+    let [above, tree] = [this as NameTree, this as NameTree];
+    for (const part of parts) tree = (above = tree).grown(part);
     tree.values.push(value);
     tree.name ||= name;
     for (const list of parts.at(-1) === '' ? [above, tree] : [tree]) list.unnumbered.push([list.next++, value]);
@@ -71,28 +75,32 @@ export class NameTree {
 
   private grown(part: string): NameTree {
     const key = part.toLowerCase();
-    const below = this.children.get(key) ?? new NameTree(part);
+    const below = (this.children ??= new Map<string, NameTree>()).get(key) ?? new NameTree(part);
     this.children.set(key, below);
     below.hasSpellings ||= below.key !== part;
-    if (/^\d+$/.test(part)) this.next = Math.max(this.next, Number(part) + 1);
+    // Only what begins with a digit is below a colon.
+    if (part < ':' && /^\d+$/.test(part)) this.next = Math.max(this.next, Number(part) + 1);
     return below;
   }
 
   /** True if no name continues here. */
   get isLeaf(): boolean {
-    return this.children.size === 0;
+    return this.children === undefined;
   }
 
   /** Returns the trees of the names that continue here. */
   below(): readonly NameTree[] {
-    return [...this.children.values()];
+    return [...(this.children?.values() ?? [])];
   }
 
   /** Returns the tree below a name, which may have several parts. */
   at(name: string): NameTree | undefined {
-    const below = this.children.get(name.toLowerCase());
-    const parts = below ? [] : partsOf(name);
-    return below ?? parts.reduce<NameTree | undefined>((tree, part) => tree?.children.get(part.toLowerCase()), this);
+    return this.children && (this.children.get(name.toLowerCase()) ?? this.find(lowerParts(name)));
+  }
+
+  /** Returns the tree below these parts of a name, in lower case. */
+  find(parts: readonly string[]): NameTree | undefined {
+    return parts.reduce<NameTree | undefined>((tree, part) => tree?.children?.get(part), this);
   }
 
   /**
@@ -107,7 +115,7 @@ export class NameTree {
   /** Yields the names that no property takes, each once. */
   *others(): Generator<string> {
     if (!this.isTaken && this.values.length > 0) yield this.name;
-    if (!this.isTakenBelow) for (const one of this.children.values()) yield* one.others();
+    if (!this.isTakenBelow) for (const one of this.below()) yield* one.others();
   }
 
   /** True if the part of the name that leads here numbers an item of a collection: `[3]`, or `[]`. */
@@ -124,7 +132,7 @@ export class NameTree {
 
   /** True if one empty text is all that was sent, here or as the one item: `name=`, `name[]=`, `name[3]=`. */
   get isBlank(): boolean {
-    const [item, another] = this.children.values();
+    const [item, another] = this.below();
     if (item) return !another && this.values.length === 0 && item.isItem && item.isLeaf && item.isBlank;
     return this.values.length === 1 && this.values[0] === '';
   }
@@ -142,7 +150,7 @@ export class NameTree {
       this.take(true);
       return at.fail('too-many-items', `The index ${highest} is too high; ${limit} items are allowed.`);
     }
-    const unnumbered = this.children.get('');
+    const unnumbered = this.children?.get('');
     unnumbered?.take();
     for (const [index, value] of this.unnumbered) items.push([index, NameTree.of([value])]);
     // The names below `name[]` do not say where a second object begins.

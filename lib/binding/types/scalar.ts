@@ -13,6 +13,9 @@ import { asScalar } from './write-value';
 export type Spelling<T> = Omit<Partial<ScalarCodec>, 'described'> &
   Pick<ScalarCodec, 'described'> & { readonly text: (text: string) => T | undefined };
 
+/** What some types have. All have one shape with it: to read a property of one of many takes several times as long. */
+const BLANK = { read: undefined, takesAnyText: undefined, isJoined: undefined };
+
 /**
  * Makes a type of one value.
  * @param kinds the rules that it may have, besides checks of the application.
@@ -28,7 +31,7 @@ export function scalar<T, R extends object = object>(
   return ruledType(name, kinds, (_codecs, rules) => {
     const { text, ...own } = { ...spelling, ...ruled?.(rules) };
     const json = (value: unknown): unknown => (typeof value === 'string' ? text(value) : undefined);
-    return { kind: 'scalar', name, json, ...own, text, write } as const;
+    return { kind: 'scalar', name, json, ...BLANK, ...own, text, write } as const;
   });
 }
 

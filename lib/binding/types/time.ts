@@ -3,15 +3,15 @@ import type { Kinds, Row, RuledType } from './rules';
 import { scalar } from './scalar';
 
 const DATE_TIME =
-  /^(\d{4}-\d\d-(\d\d))(?:[T ]((?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$/i;
+  /^(\d{4}-\d\d-\d\d)(?:[T ]((?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$/i;
 
 /** Reads a date, and its time if it has one; undefined for text that is neither, or a date that does not exist. */
 function readDateTime(text: string): Date | undefined {
-  const [, day = '', dayOfMonth, clock = '00:00', hours, minutes = '00'] = DATE_TIME.exec(text.trim()) ?? [];
+  const { 1: day = '', 2: clock = '00:00', 3: hours, 4: minutes = '00' } = DATE_TIME.exec(text.trim()) ?? [];
   // Of the offsets of ISO 8601, Date reads only those with a colon: +0200 and +02 are +02:00.
   const date = new Date(`${day}T${clock}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
   // Date turns February 30th into March 2nd.
-  if ((hours === undefined ? date : new Date(day)).getUTCDate() !== Number(dayOfMonth)) return undefined;
+  if ((hours === undefined ? date : new Date(day)).getUTCDate() !== Number(day.slice(8))) return undefined;
   // An offset can move the date out of the years with four digits.
   const year = date.getUTCFullYear();
   return year >= 0 && year <= 9999 ? date : undefined;

@@ -38,7 +38,7 @@ const PLAIN = /^[^%+[\]]*$/;
 const OPTIONS = { depth: 0, parseArrays: false, plainObjects: true, allowPrototypes: true } as const;
 
 function pairIn(part: string): Pair {
-  const [name, value = ''] = splitAtEquals(part);
+  const { 0: name, 1: value = '' } = splitAtEquals(part);
   if (PLAIN.test(part)) return [name, value];
   try {
     // Throws for `%`, `%zz` and invalid UTF-8. qs would leave those as they are: `%zz` would read like `%25zz`.
