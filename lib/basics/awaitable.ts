@@ -5,16 +5,16 @@ export type Awaitable<T> = T | Promise<T>;
 
 /**
  * Tells a promise from a value. Asynchronous functions return promises of the language, also where the application has
- * replaced the global `Promise`. (Node is asked last: its answer takes longest.)
+ * replaced the global `Promise`. (Node is asked last: that takes the longest.)
  */
 export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  if (typeof value !== 'object' || value === null || !('then' in value)) return false;
+  if (typeof value !== 'object' || (value as Partial<Promise<T>> | null)?.then === undefined) return false;
   return value instanceof Promise || types.isPromise(value);
 }
 
 /** Tells a promise of any library, an object with a method `then`, from any other value. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  return typeof value === 'object' && typeof (value as Partial<PromiseLike<T>> | null)?.then === 'function';
 }
 
 /** Calls `use` with the value: synchronously, unless the value is a promise. */

@@ -26,7 +26,7 @@ export function identify(
   options: ResolvedOptions,
 ): RunId {
   const isCompared = options.whenKeyReused === 'reject';
-  const [scheme, host] = originOf(req, options);
+  const { scheme, host } = originOf(req, options);
   const own: unknown[] = [isCompared ? 'key' : 'request', scope ?? null, scheme, host, key];
   // One list, if all is hashed together: each list takes time.
   const request = isCompared ? [] : own;
@@ -45,10 +45,13 @@ const SAME = 'any';
 
 const hash = (values: readonly unknown[]): string => sha256(JSON.stringify(values));
 
-type Origin = readonly [scheme: string, host: string];
+interface Origin {
+  readonly scheme: string;
+  readonly host: string;
+}
 
 /** The origin of requests whose origin takes no part. It equals no other: those have at least a scheme. */
-const NO_ORIGIN: Origin = ['', ''];
+const NO_ORIGIN: Origin = { scheme: '', host: '' };
 
 /** Hosts that name this machine, not a service: test clients, processes and proxies reach it by several ports. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/;
@@ -81,7 +84,7 @@ let last = { sent: '', protocol: '', origin: NO_ORIGIN };
 function originIn(sent: string, protocol: string): Origin {
   if (last.sent !== sent || last.protocol !== protocol) {
     const host = canonicalHost(sent, protocol);
-    last = { sent, protocol, origin: LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host] };
+    last = { sent, protocol, origin: LOOPBACK.test(host) ? NO_ORIGIN : { scheme: protocol, host } };
   }
   return last.origin;
 }

@@ -44,7 +44,7 @@ const keyLines = (req: IncomingMessage, headerName: string): readonly string[] =
  * Finds the key between blanks. Node gives a byte of a header as a character, so `trim()` would take 0xA0, a part of
  * `à` in UTF-8, for a blank; and `[\t ]+$` would read a long run of blanks again from each of them.
  */
-const keyIn = ([line = '']: readonly string[]): string => unquoted(/[^\t ](?:.*[^\t ])?/s.exec(line)?.[0] ?? '');
+const keyIn = (lines: readonly string[]): string => unquoted(/[^\t ](?:.*[^\t ])?/s.exec(lines[0] ?? '')?.[0] ?? '');
 
 const isBlank = (key: string): boolean => /^[\t ]*$/.test(key);
 

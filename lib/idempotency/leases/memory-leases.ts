@@ -99,7 +99,7 @@ export class MemoryLeases extends RecordLeases implements LeaseStore {
     for (let left = leases.size < maxKeys ? LOOKED_AT : LOOKED_AT_IF_FULL; left > 0; left--) {
       const next = this.round.next();
       if (next.done) this.round = leases.entries();
-      else if (!this.isLive(...next.value, now)) leases.delete(next.value[0]);
+      else if (!this.isLive(next.value[0], next.value[1], now)) leases.delete(next.value[0]);
     }
     if (leases.size >= maxKeys)
       throw new Error(

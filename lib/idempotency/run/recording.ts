@@ -10,11 +10,12 @@ export type TrailersArgument = OutgoingHttpHeaders | readonly [string, string][]
 export type HeadersBefore = ReadonlyMap<string, HeaderLine[1]>;
 
 /** Returns the header lines that are set on a response, in the order and spelling in which they will be sent. */
-export function linesOf(res: ServerResponse): HeaderLine[] {
-  // Documented since Node 15.4, and missing in its types.
-  const names = (res as ServerResponse & { getRawHeaderNames(): string[] }).getRawHeaderNames();
-  return names.map((name): HeaderLine => [name, textOf(res.getHeader(name) ?? '')]);
-}
+export const linesOf = (res: ServerResponse): HeaderLine[] =>
+  namesIn(res).map((name): HeaderLine => [name, textOf(res.getHeader(name) ?? '')]);
+
+/** `getRawHeaderNames` is documented since Node 15.4, and missing in its types. */
+const namesIn = (res: ServerResponse): string[] =>
+  (res as ServerResponse & { getRawHeaderNames(): string[] }).getRawHeaderNames();
 
 const textOf = (value: unknown): HeaderLine[1] => (Array.isArray(value) ? value.map(String) : String(value));
 
@@ -87,7 +88,7 @@ export class Recording {
     const { res, before } = this;
     const declared = res.getHeader('content-length');
     const length = declared === undefined ? undefined : Number(declared);
-    const coding = String(res.getHeader('transfer-encoding') ?? 'chunked');
+    const coding = res.getHeader('transfer-encoding');
     return {
       status: res.statusCode,
       reason: res.statusMessage || undefined,
@@ -97,7 +98,7 @@ export class Recording {
       length,
       isReplayable:
         res.statusCode >= 200 &&
-        coding.trim().toLowerCase() === 'chunked' &&
+        (coding === undefined || String(coding).trim().toLowerCase() === 'chunked') &&
         (length === undefined || Number.isSafeInteger(length)),
     };
   }
@@ -145,15 +146,15 @@ function headersBefore(res: ServerResponse): HeadersBefore {
 /** Returns what a replay has to set: headers of the body always, of the others those that differ from before. */
 function changesOf(res: ServerResponse, before: HeadersBefore): HeaderLine[] {
   const headers: HeaderLine[] = [];
-  for (const line of linesOf(res)) {
-    const [name, value] = line;
+  for (const name of namesIn(res)) {
     const lowerCase = name.toLowerCase();
     if (PER_EXCHANGE.has(lowerCase)) continue;
+    const value = textOf(res.getHeader(name) ?? '');
     const earlier = OF_THE_BODY.has(lowerCase) ? undefined : before.get(lowerCase);
     if (earlier !== undefined && lowerCase === 'set-cookie') {
       const added = [value].flat().filter(cookie => ![earlier].flat().includes(cookie));
       if (added.length > 0) headers.push([name, added]);
-    } else if (earlier === undefined || String(value) !== String(earlier)) headers.push(line);
+    } else if (earlier === undefined || String(value) !== String(earlier)) headers.push([name, value]);
   }
   return headers;
 }

@@ -80,8 +80,9 @@ export class MemoryResponses implements ResponseStore {
       this.oldest = this.inOrder.next();
     }
     while (!this.oldest.done) {
-      const [token, { ends }] = this.oldest.value;
-      if (ends > now && this.bytes <= MAX_BYTES && this.responses.has(token)) return;
+      // (By their indexes: to take an array apart is to iterate over it.)
+      const { 0: token, 1: kept } = this.oldest.value;
+      if (kept.ends > now && this.bytes <= MAX_BYTES && this.responses.has(token)) return;
       this.delete('', token);
       this.oldest = this.inOrder.next();
     }
