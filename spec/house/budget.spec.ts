@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_800, 40, ['idempotency']],
+  idempotency: [3_790, 40, ['idempotency']],
   body: [750, 8, ['body']],
   binding: [3_500, 31, ['binding']],
   openapi: [980, 11, ['openapi']],

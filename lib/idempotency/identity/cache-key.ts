@@ -45,10 +45,7 @@ const SAME = 'any';
 
 const hash = (values: readonly unknown[]): string => sha256(JSON.stringify(values));
 
-interface Origin {
-  readonly scheme: string;
-  readonly host: string;
-}
+type Origin = Readonly<Record<'scheme' | 'host', string>>;
 
 /** The origin of requests whose origin takes no part. It equals no other: those have at least a scheme. */
 const NO_ORIGIN: Origin = { scheme: '', host: '' };

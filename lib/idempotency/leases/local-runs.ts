@@ -64,7 +64,6 @@ export class LocalRun {
   /** When the lease is renewed next, or is lost because no renewal has succeeded. */
   due: number;
   private readonly runs: Runs;
-  private readonly leaseDuration: number;
 
   /**
    * @param asked when the lease was asked for: it begins then, not when the answer arrives.
@@ -74,7 +73,7 @@ export class LocalRun {
   constructor(
     readonly id: RunId,
     asked: number,
-    { leases, leaseDuration }: { readonly leases: LeaseStore; readonly leaseDuration: number },
+    private readonly options: { readonly leases: LeaseStore; readonly leaseDuration: number },
     private run:
       | {
           /** @returns whether the run still holds the lease. */
@@ -84,7 +83,7 @@ export class LocalRun {
         }
       | undefined,
   ) {
-    this.leaseDuration = leaseDuration;
+    const { leases, leaseDuration } = options;
     this.leaseUntil = asked + leaseDuration;
     this.due = asked + leaseDuration / RENEWALS_PER_LEASE;
     this.runs = local.runs.get(leases) ?? new Map<string, LocalRun>();
@@ -126,7 +125,7 @@ export class LocalRun {
   }
 
   async renewOnce(asked: number): Promise<void> {
-    const { leaseDuration } = this;
+    const { leaseDuration } = this.options;
     this.due = asked + leaseDuration / RENEWALS_PER_LEASE;
     // At its end by our own clock at the latest: a waiter of this process asks a moment after it.
     if (asked < this.leaseUntil) this.due = Math.min(this.due, this.leaseUntil);

@@ -82,8 +82,7 @@ export class Exchange {
   identify(): Awaitable<void> {
     const { req, res, options } = this;
     this.key = readKey(req, options.headerName, options.keyPattern);
-    const caller = new Caller(req, options);
-    this.caller = caller;
+    const caller = (this.caller = new Caller(req, options));
     return after(options.ignoreRequestBody ? [] : bodyParts(req, res, options), body => {
       this.id = identify(req, this.key, caller.scope, body, options);
     });

@@ -115,9 +115,8 @@ export class Recording {
   keepTrailers(trailers: TrailersArgument): void {
     const pairs = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [string, unknown][];
     // A replay has a date of its own.
-    this.trailers = pairs
-      .filter(([name]) => !PER_EXCHANGE.has(name.toLowerCase()))
-      .map(([name, value]) => [name, textOf(value)]);
+    const kept = pairs.filter(([name]) => !PER_EXCHANGE.has(name.toLowerCase()));
+    this.trailers = kept.map(([name, value]) => [name, textOf(value)]);
   }
 
   /** True if a client that has all bytes so far considers the response complete. */

@@ -96,7 +96,7 @@ class GuardedRun implements CommittableRun {
   }
 
   private whatToKeep(ending: Kept): Awaitable<Kept> {
-    if (ending === 'nothing' || ending === 'record') return ending;
+    if (typeof ending === 'string') return ending;
     // An error after an upload that broke off, which only `ignoreRequestBody` lets a handler see, is the answer to a
     // part of the body, and would keep the retry with the whole one from running.
     if (this.recorder.hasLeft && !this.exchange.req.complete && ending.status >= 400) return 'nothing';

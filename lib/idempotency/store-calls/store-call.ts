@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { types } from 'node:util';
-import type { Awaitable } from '../../basics/awaitable';
+import { isThenable, type Awaitable } from '../../basics/awaitable';
 import type { ProblemCode } from '../../problems/catalogue';
 
 /** A store failed, did not answer in time, or was not called because too many responses wait for it. */
@@ -43,11 +43,11 @@ export function callStore<T>(name: string, call: () => Awaitable<T>, ms: number,
   let first: Awaitable<T>;
   try {
     first = call();
+    // A promise of any library. (Its `then` may throw: then the call is repeated.)
+    if (!isThenable(first)) return first;
   } catch (error) {
     first = Promise.reject(asError(error));
   }
-  // A promise of any library. (Its `then` may throw: then the call is repeated.)
-  if (typeof first !== 'object' || first === null || !('then' in first)) return first;
   const deadline = performance.now() + ms;
   let failure: unknown;
   const answer = async (): Promise<T> => {
