@@ -41,12 +41,10 @@ const failNoFile = (at: Location): typeof INVALID => at.fail('invalid', 'A file 
 /** Reads all items, even after a failure, so that every failure is reported. */
 function listOf<V>(codec: ListCodec, sent: readonly V[], at: Location, read: (one: V, index: number) => unknown) {
   if (at.isTooLarge(sent.length)) return INVALID;
-  // An object is read at once: what is not known of it is set later.
-  const isKnown = codec.item.kind === 'object' && !codec.item.text;
   const items: unknown[] = [];
   for (const one of sent) {
     const item = read(one, items.length);
-    if (!isKnown && isPromise(item)) setLater(items, items.length, item, at.failures);
+    if (isPromise(item)) setLater(items, items.length, item, at.failures);
     items.push(item === INVALID ? undefined : item);
   }
   return codec.rules ? keepsRules(codec, items, at) : items;
@@ -279,8 +277,6 @@ function isSentBelow(codec: Codec, tree: NameTree, at: Location): boolean {
 const isOfNoItem = (item: Codec, tree: NameTree, at: Location): boolean =>
   tree.below().some(one => !one.key && !one.isLeaf) || (objectsOf(item).length > 0 && isSentBelow(item, tree, at));
 
-const textOf = (sent?: Sent): string => (sent instanceof JsonPart ? sent.text : (sent as string));
-
 const isFile = (sent: Sent): boolean => typeof sent === 'object' && !(sent instanceof JsonPart);
 
 const failSeveral = (what: 'files' | 'values', { length }: readonly Sent[], at: Location): typeof INVALID =>
@@ -291,7 +287,7 @@ function readTexts(codec: Codec, sent: readonly Sent[], at: Location): unknown {
   if (sent.some(isFile)) return at.fail('invalid', 'Send text here, not a file.');
   const isScalar = codec.kind === 'scalar';
   if (sent.length > 1 && !(isScalar && codec.isJoined)) return failSeveral('values', sent, at);
-  const text = sent.length === 1 ? textOf(sent[0]) : sent.map(textOf).join(',');
+  const text = sent.map(one => (one instanceof JsonPart ? one.text : (one as string))).join(',');
   if (codec.text) {
     const read = codec.text(text);
     if (read === undefined) return at.failValue(text, codec.described ?? codec.name);
