@@ -40,7 +40,6 @@ const long = [
   'spec/binding/random/malformed.spec.ts',
   'spec/processes/demo-app.spec.ts',
   'spec/processes/demo-document.spec.ts',
-  'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',
   'spec/idempotency/acceptance/store-outages.spec.ts',
@@ -64,6 +63,7 @@ module.exports = {
   globalSetup: '<rootDir>/spec/support/servers/install.ts',
   transform: compiled.transform,
   testTimeout: 120_000,
+  testSequencer: '<rootDir>/spec/support/storms-first.js',
   projects: [
     {
       ...compiled,
