@@ -10,7 +10,7 @@ import { letThrough, mark } from './mounted';
 import type { IdempotencyOptions } from './options/options';
 import { keysIn, type Keys } from './operate/keys';
 import { resolveOptions, type CallersOn, type ResolvedOptions } from './options/resolved-options';
-import { runAndRecord } from './run/run';
+import { GuardedRun } from './run/run';
 import { TimedStores } from './store-calls/timed-stores';
 
 /** The options of each middleware, for the API description. */
@@ -83,7 +83,7 @@ async function serve(exchange: Exchange): Promise<Outcome | undefined> {
     const decision = isPromise(decided) ? await decided : decided;
     const tooLate = exchange.outcomeIfUnanswerable();
     if (decision !== 'acquired') return tooLate ?? decision;
-    if (!tooLate) return await runAndRecord(exchange);
+    if (!tooLate) return await new GuardedRun(exchange).outcome();
     // The handler must not run for a client that is gone: for body parsers, its request has no body.
     await exchange.stores.releaseQuietly(exchange.id);
     return tooLate;

@@ -29,7 +29,7 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   cli: [320, 5, ['cli']],
   testing: [400, 4, ['testing', 'testing.ts']],
   leaves: [
-    690,
+    700,
     16,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],

@@ -82,8 +82,8 @@ class CanonicalWriter {
 
   /** @param order the order of the members; below, it is that of their names. */
   write(value: unknown, order = inOwnOrder, level = 0): string {
-    // With its length, since a text may contain anything.
-    if (typeof value === 'string') return `${value.length}"${value}`;
+    // With its length, since a text may contain anything. (What JSON escapes would take longer to hash.)
+    if (typeof value === 'string') return `${value.length}'${value}`;
     if (typeof value === 'number' && Number.isFinite(value)) return canonicalDouble(value);
     if (isExactNumber(value)) return canonicalNumber(String(value));
     if (value === undefined || value === null || typeof value === 'boolean' || typeof value === 'number')
@@ -102,7 +102,7 @@ class CanonicalWriter {
     if (!isList) this.members += names.length;
     let written = '';
     for (const name of isList ? names : order(names))
-      written += `${written && ','}${name.length}"${name}:${this.write(object[name], inOwnOrder, level + 1)}`;
+      written += `${written && ','}${name.length}'${name}:${this.write(object[name], inOwnOrder, level + 1)}`;
     return isList ? `[${written}]` : `{${written}}`;
   }
 }
@@ -119,6 +119,9 @@ function checked(value: unknown): Readonly<Record<string, unknown>> {
 /** Returns the same as {@link canonicalNumber}, in a third of the time. */
 function canonicalDouble(value: number): string {
   if (value === 0) return '0';
+  let [whole, zeros] = [value, 0];
+  for (; whole % 10 === 0; whole /= 10) zeros++;
+  if (Number.isSafeInteger(value)) return `${whole}e${zeros}`;
   const text = value.toExponential();
   const end = text.indexOf('e');
   const digits = text.slice(0, end).replace('.', '');

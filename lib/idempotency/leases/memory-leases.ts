@@ -8,10 +8,10 @@ import { localRun } from './local-runs';
 import { PageInAnyOrder, type RunPage, type RunQuery, type RunRecord } from './runs';
 import { Watchers } from './waiting';
 
-/** Keys that each new key is the occasion to look at; expired ones among them are forgotten. */
-const LOOKED_AT = 4;
-/** The same when all keys are in use. */
-const LOOKED_AT_IF_FULL = 1_000;
+/** After so many new keys, and for each one when all keys are in use, … */
+const NEW_KEYS = 250;
+/** … so many keys are looked at, and expired ones among them are forgotten. (One by one, it would take longer.) */
+const LOOKED_AT = 1_000;
 /** Keys that a list looks at in one turn of the event loop. */
 const LISTED_AT_ONCE = 1_000;
 /** From this part of the keys on, the process is warned. */
@@ -44,6 +44,7 @@ export class MemoryLeases extends RecordLeases implements LeaseStore {
   private readonly hashSalt = randomUUID();
   /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
   private round = this.leases.entries();
+  private newKeys = 0;
 
   constructor(private readonly maxKeys: number) {
     super();
@@ -93,10 +94,11 @@ export class MemoryLeases extends RecordLeases implements LeaseStore {
     });
   }
 
-  /** Makes room for a new key: forgets expired ones, a few at a time. @throws Error if there is none. */
+  /** Makes room for a new key: forgets expired ones. @throws Error if there is none. */
   private makeRoom(now: number): void {
     const { leases, maxKeys } = this;
-    for (let left = leases.size < maxKeys ? LOOKED_AT : LOOKED_AT_IF_FULL; left > 0; left--) {
+    let left = ++this.newKeys % NEW_KEYS === 0 || leases.size >= maxKeys ? LOOKED_AT : 0;
+    for (; left > 0; left--) {
       const next = this.round.next();
       if (next.done) this.round = leases.entries();
       else if (!this.isLive(next.value[0], next.value[1], now)) leases.delete(next.value[0]);

@@ -19,11 +19,10 @@ export function publish(exchange: Exchange, run: LocalRun, response: RecordedRes
   // Not the exchange: storing may go on for long.
   const { stores, id } = exchange;
   const { storeTimeout, cacheDuration, leaseDuration } = exchange.options;
-  const until = performance.now() + cacheDuration;
-  const write = (deadline: number): Awaitable<boolean> => {
-    const now = performance.now();
-    return stores.store(id, response, Math.max(1, Math.ceil(until - now)), deadline - now);
-  };
+  const begun = performance.now();
+  const until = begun + cacheDuration;
+  const write = (deadline: number, now = performance.now()): Awaitable<boolean> =>
+    stores.store(id, response, Math.max(1, Math.ceil(until - now)), deadline - now);
   const storeLater = async (): Promise<void> => {
     for (;;) {
       await pause(Math.min(LONGEST_PAUSE, leaseDuration / RENEWALS_PER_LEASE), undefined, { ref: false });
@@ -40,8 +39,8 @@ export function publish(exchange: Exchange, run: LocalRun, response: RecordedRes
     }
   };
   const first = (): Awaitable<boolean> => {
-    const deadline = performance.now() + storeTimeout;
-    if (deadline < run.leaseUntil) return write(deadline);
+    const deadline = begun + storeTimeout;
+    if (deadline < run.leaseUntil) return write(deadline, begun);
     // Extends the lease, or acquires it anew if it has expired: only who has it stores.
     return after(stores.acquireAgain(id), held =>
       held.kind === 'acquired' ? write(deadline) : held.kind === 'done' && held.token === id.token,

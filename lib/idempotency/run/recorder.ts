@@ -49,13 +49,18 @@ export class Recorder {
       this.settle = resolve;
     });
     this.recording = new Recording(res, limits.maxResponseBytes);
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
+    /* eslint-disable @typescript-eslint/unbound-method -- they are called with `res` as `this`. */
     const { writeHead, write, end, flushHeaders, addTrailers, destroy } = res;
     this.earlier = { writeHead, write, end, flushHeaders, addTrailers, destroy };
     (res as Recorded)[RECORDER] = this;
-    // (`Object.assign` takes three times as long.)
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- the same.
-    for (const name of METHODS) (res as unknown as Record<string, unknown>)[name] = Recorder.methods[name];
+    // (One by one: a loop, or `Object.assign`, takes five times as long.)
+    res.writeHead = Recorder.methods.writeHead;
+    res.write = Recorder.methods.write as typeof write;
+    res.end = Recorder.methods.end as typeof end;
+    res.flushHeaders = Recorder.methods.flushHeaders;
+    res.addTrailers = Recorder.methods.addTrailers;
+    res.destroy = Recorder.methods.destroy;
+    /* eslint-enable @typescript-eslint/unbound-method */
     // The responses of adapters have no connection of node's: they emit `close`, or never notice.
     if (req.socket instanceof Socket) this.connection = connectionOf(req.socket);
     else res.once('close', this.clientLeft.bind(this));
@@ -291,5 +296,3 @@ export class Recorder {
     if (connection?.closesAfterEnd) res.once('finish', () => req.socket.destroySoon());
   }
 }
-
-const METHODS = Object.keys(Recorder.methods) as readonly (keyof typeof Recorder.methods)[];

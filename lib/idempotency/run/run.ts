@@ -12,17 +12,15 @@ import { publish } from './publish';
 import { Recorder, type Kept } from './recorder';
 import { echoKey, RequestGuard } from './request-idempotency';
 
+const LOST = 'The idempotency lease was lost: another request may run the handler.';
+const GIVEN_BACK = 'The idempotency lease was given back: the response is not stored, and a retry runs the handler.';
+
 /**
  * Runs the handler under the lease and records its response. The end of the response is held back until the outcome is
  * answered, when the response is stored and the lease completed: within `cacheDuration`, a client that has seen the end
  * can retry as often as it likes.
  */
-export const runAndRecord = (exchange: Exchange): Promise<Outcome> => new GuardedRun(exchange).outcome();
-
-const LOST = 'The idempotency lease was lost: another request may run the handler.';
-const GIVEN_BACK = 'The idempotency lease was given back: the response is not stored, and a retry runs the handler.';
-
-class GuardedRun implements CommittableRun {
+export class GuardedRun implements CommittableRun {
   readonly guard: RequestGuard;
   readonly recorder: Recorder;
   private readonly lease: LocalRun;
