@@ -63,7 +63,7 @@ module.exports = {
   globalSetup: '<rootDir>/spec/support/servers/install.ts',
   transform: compiled.transform,
   testTimeout: 120_000,
-  testSequencer: '<rootDir>/spec/support/storms-first.js',
+  testSequencer: '<rootDir>/spec/support/storms-last.js',
   projects: [
     {
       ...compiled,

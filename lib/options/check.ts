@@ -29,6 +29,11 @@ export function checkOptions(owner: string, options: unknown, rules: Readonly<Re
   }
 }
 
+/** @param what begins the sentence "… must be an object, not …". @throws TypeError for anything else. */
+export function requireObject(what: string, value: unknown): void {
+  if (!isPlain(value)) throw new TypeError(`${what} must be an object, not ${describe(value)}`);
+}
+
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Recognizes the arguments that Express passes to a function that was mounted without being called. */

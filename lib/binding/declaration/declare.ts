@@ -1,3 +1,4 @@
+import { requireObject } from '../../options/check';
 import { assertType, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
 import { declareAll, declareProperty, namingErrors } from './declarations';
@@ -178,9 +179,10 @@ export type InferShape<S extends Shape> = {
 /**
  * Makes a dto class out of a shape, to be named by extending it:
  * `class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}`.
- * @throws TypeError if an entry is not a type; the message names the entry.
+ * @throws TypeError if the shape is no object, or an entry is not a type; the message names the entry.
  */
 export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
+  requireObject('dto: the types by the names of their properties', shape);
   const specs = Object.entries(shape).map(([name, entry]) => declaredBy(name, entry));
   const defaults = specs.filter(spec => spec.default !== undefined);
   function Dto(this: object): void {

@@ -1,3 +1,4 @@
+import { requireObject } from '../../options/check';
 import type { ObjectCodec } from '../types/codec';
 import { enumOf } from '../types/scalar';
 import { classNameOf, type DtoClass, type ValueType } from '../types/property-type';
@@ -104,12 +105,11 @@ export function oneOf<const Tag extends string, const B extends Readonly<Record<
 }
 
 function checkBranches(tag: string, branches: Readonly<Record<string, unknown>>): void {
+  requireObject(`oneOf: the dto classes by the values of ${tag}`, branches);
   for (const [value, Dto] of Object.entries(branches)) {
     const where = `oneOf: ${JSON.stringify(value)}`;
     if (!isDto(Dto)) throw new TypeError(`${where} is no dto class, one with declared properties`);
     if (propertiesOf(Dto).has(tag) || tag in (new Dto() as object))
-      throw new TypeError(
-        `${where}: ${classNameOf(Dto)} has a property ${tag} itself; oneOf gives it one, remove its own`,
-      );
+      throw new TypeError(`${where}: ${classNameOf(Dto)} has a property ${tag} itself; remove it, oneOf adds one`);
   }
 }
