@@ -179,7 +179,7 @@ export type InferShape<S extends Shape> = {
 /**
  * Makes a dto class out of a shape, to be named by extending it:
  * `class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}`.
- * @throws TypeError if the shape is no object, or an entry is not a type; the message names the entry.
+ * @throws TypeError if the shape is not an object, or an entry is not a type; the message names the entry.
  */
 export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
   requireObject('dto: the types by the names of their properties', shape);
