@@ -122,6 +122,7 @@ function firstOf(items: readonly unknown[]): string {
 
 /** Suggests the nearest of the known names, or lists all of them if none is near. */
 function suggestion(name: string, known: readonly string[]): string {
+  if (known.length === 0) return '; it takes none';
   const [closest] = known
     .map(candidate => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.max(2, candidate.length / 3))
