@@ -258,13 +258,9 @@ describe('options of a declaration are checked when the class is made, in both n
     ['routeParam: there is no option "dontBind"', () => routeParam(int, anything({ dontBind: ['query'] }))],
     ['hasPermission: there is no option "name"; there', () => hasPermission('a', anything({ name: 'b' }))],
     ['hasPermission: there is no option "default"', () => hasPermission('a', anything({ default: true }))],
-    [
-      'fromBody: there is no option "required"; it takes none',
-      () => (fromBody as typeof field)(int, anything({ required: false })),
-    ],
     ['field: options must be an object, not "optional"', () => field(int, anything('optional'))],
     ...[fromBody, fromForm, fromQuery].map((whole): Declared => [
-      'there is no option ',
+      'there is no option "required"; it takes none',
       () => (whole as typeof field)(Line, { required: false }),
     ]),
     ...[new Money(), [1, new Money()], { price: new Money() }, new Map(), new Line()].map((value): Declared => [
