@@ -1,4 +1,4 @@
-import { after, isPromise, recovering, type Awaitable } from '../basics/awaitable';
+import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { removeLeftFiles } from '../body/receive';
 import { isExchangeOver } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
@@ -43,33 +43,28 @@ export const REFUSALS = {
  */
 export const decide = (exchange: Exchange): Awaitable<'acquired' | Outcome> =>
   recovering(
-    () => after(ask(exchange), answer => (answer.kind === 'acquired' ? answer.kind : behind(exchange, answer))),
+    () =>
+      after(ask(exchange), first => {
+        const waits = first.kind === 'running' && exchange.options.whenInFlight === 'wait';
+        return waits ? waitForTurn(exchange, first) : outcomeOf(exchange, first, 'replayed');
+      }),
     error => withoutStore(exchange, error),
   );
 
-/** Decides on a request that is not the first one. */
-async function behind(exchange: Exchange, first: Answer): Promise<'acquired' | Outcome> {
+/** @param kind of the outcome, if the request gets the response of another. */
+function outcomeOf(exchange: Exchange, found: Answer, kind: 'waited' | 'replayed'): Awaitable<'acquired' | Outcome> {
   const { req, res, options, stores, id } = exchange;
-  const waits = first.kind === 'running' && options.whenInFlight === 'wait';
-  let hasRun = false;
-  try {
-    const answer = waits ? await waitForTurn(exchange, first) : first;
-    if (answer.kind === 'acquired') return answer.kind;
-    void removeLeftFiles(req);
-    if (answer.kind === 'running') return refused('conflicted', { 'Retry-After': wholeSeconds(answer.msLeft) });
-    if (answer.kind === 'unknown') return refused('outcome-unknown');
-    if (answer.kind === 'reused') return refused('reused');
-    hasRun = true;
-    const read = stores.read({ cacheKey: id.cacheKey, token: answer.token });
-    const response = isPromise(read) ? await read : read;
-    if (!response) return refused('unavailable');
-    const sendAgain = (): void => {
-      replay(response, req, res, options.replayedHeader);
-    };
-    return { kind: waits ? 'waited' : 'replayed', status: response.status, answer: sendAgain };
-  } catch (error) {
-    return withoutStore(exchange, error, hasRun);
-  }
+  if (found.kind === 'acquired') return found.kind;
+  void removeLeftFiles(req);
+  if (found.kind === 'running') return refused('conflicted', { 'Retry-After': wholeSeconds(found.msLeft) });
+  if (found.kind === 'unknown') return refused('outcome-unknown');
+  if (found.kind === 'reused') return refused('reused');
+  const read = (): Awaitable<Outcome> =>
+    after(stores.read({ cacheKey: id.cacheKey, token: found.token }), response => {
+      if (!response) return refused('unavailable');
+      return { kind, status: response.status, answer: () => replay(response, req, res, options.replayedHeader) };
+    });
+  return recovering(read, error => withoutStore(exchange, error, true));
 }
 
 /**
@@ -112,8 +107,8 @@ const runUnguarded = (exchange: Exchange, error: StoreUnavailable): Outcome => (
   },
 });
 
-/** Waits for the end of the run that is under way, for `waitTimeout` at most. */
-async function waitForTurn(exchange: Exchange, first: Answer): Promise<Answer> {
+/** Waits for the end of the run that is under way, for `waitTimeout` at most, and decides then. */
+async function waitForTurn(exchange: Exchange, first: Answer): Promise<'acquired' | Outcome> {
   const { req, res, options, id } = exchange;
   const deadline = performance.now() + options.waitTimeout;
   const isGone = (): boolean => isExchangeOver(req, res);
@@ -128,7 +123,9 @@ async function waitForTurn(exchange: Exchange, first: Answer): Promise<Answer> {
       answer = await ask(exchange);
     }
     if (answer.kind === 'done' || answer.kind === 'unknown') waiters.changed();
-    return answer;
+    return await outcomeOf(exchange, answer, 'waited');
+  } catch (error) {
+    return withoutStore(exchange, error, false);
   } finally {
     waiters.leave();
   }

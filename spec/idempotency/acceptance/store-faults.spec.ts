@@ -2,7 +2,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Keyv } from 'keyv';
-import type { IdempotencyOptions } from '../../../lib';
+import type { IdempotencyOptions, LeaseStore } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import { guarded, type Run } from '../../support/guarded';
 import { HookedLeases, type Hooks } from '../../support/hooked-leases';
@@ -58,7 +58,7 @@ describe.each(
       expect(performance.now() - started).toBeLessThan(BOUND);
       return { status: response.statusCode, text, headers: response.headers, reused: sent.reusedSocket };
     };
-    return { ...served, fault, ask, agent };
+    return { ...served, fault, ask, agent, options };
   }
 
   it.each([
@@ -111,6 +111,25 @@ describe.each(
       expect([(await first).status, runs()]).toEqual([201, 1]);
     },
   );
+
+  it('at acquire, while a duplicate waits for another process: it gets 503, also where others run', async () => {
+    const { fault, ask, runs, options } = await service({ whenStoreFails: 'run', ignoreHost: true });
+    const [begun, mayEnd] = [signal(), signal()];
+    const leases = Object.create(options.leases) as LeaseStore;
+    const elsewhere = await guarded({ ...options, leases, ignoreHost: true }, async (_req, res) => {
+      begun.happens();
+      await mayEnd.happened;
+      res.end();
+    });
+    const first = elsewhere.post();
+    await begun.happened;
+    const waiting = ask();
+    while (fault.asked < 2) await pause(1);
+    fault.at = 'acquire';
+    expect([(await waiting).status, runs()]).toEqual([503, 0]);
+    mayEnd.happens();
+    await first;
+  });
 
   it('at renew: the handler learns that its lease is over, and answers all the same', async () => {
     const { fault, ask } = await service({}, async (req, res) => {
