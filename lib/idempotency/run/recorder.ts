@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { MAX_TIMER } from '../../options/check';
 import { HELD_END, reset, withoutClient } from '../../http/exchange-end';
 import type { ResolvedOptions } from '../options/resolved-options';
-import type { RecordedResponse } from '../responses/recorded-response';
+import { asSent, type RecordedResponse } from '../responses/recorded-response';
 import { connectionOf, type Connection } from './connection';
 import { bytesOf, isChunk, Recording, type Chunk, type HeadersArgument, type TrailersArgument } from './recording';
 
@@ -234,9 +234,7 @@ export class Recorder {
     const bytes = bytesOf(last, encoding);
     if (!recording.head) recording.declareLength(bytes.length);
     this.beginHead();
-    // Node sends text in one piece with the head.
-    const isText = typeof last === 'string' && (typeof encoding !== 'string' || encoding === 'utf8');
-    if (last !== undefined && !recording.isComplete()) this.held = isText ? last : bytes;
+    if (last !== undefined && !recording.isComplete()) this.held = asSent(bytes);
     recording.keep(bytes);
     this.hasEnded = true;
     (this.res as Recorded)[HELD_END] = true;

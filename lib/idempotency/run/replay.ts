@@ -1,5 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
-import { mayHaveContent, OF_THE_BODY, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
+import { asSent, mayHaveContent, OF_THE_BODY } from '../responses/recorded-response';
+import type { HeaderLine, RecordedResponse } from '../responses/recorded-response';
 
 /** Bytes that are written to the connection at once. */
 const PIECE = 65_536;
@@ -27,7 +28,7 @@ export function replay(
   if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
   else if (trailers.length > 0) res.addTrailers(trailers as [string, string][]);
   const isFramed = res.hasHeader('Content-Length') || !mayHaveContent(req.method, status);
-  if (isFramed && body.length <= PIECE) res.end(body.length > 0 ? body : undefined);
+  if (isFramed && body.length <= PIECE) res.end(body.length > 0 ? asSent(body) : undefined, 'utf8');
   // Without a length, node chunks the content, as it did then.
   else void sendInPieces(body, res);
 }
@@ -55,9 +56,9 @@ async function sendInPieces(body: Buffer, res: ServerResponse): Promise<void> {
 
 /** Sets the headers with node's own methods: middlewares have already changed the recorded ones. */
 function setHeaders({ headers, removed = [] }: RecordedResponse, res: ServerResponse): void {
-  const recorded = new Set(headers.map(([name]) => name.toLowerCase()));
+  const isRecorded = (name: string): boolean => headers.some(([recorded]) => recorded.toLowerCase() === name);
   for (const name of res.getHeaderNames())
-    if (OF_THE_BODY.has(name) && !recorded.has(name)) node.removeHeader.call(res, name);
+    if (OF_THE_BODY.has(name) && !isRecorded(name)) node.removeHeader.call(res, name);
   for (const name of removed) node.removeHeader.call(res, name);
   for (const [name, value] of headers) {
     // A copy: node appends to the list that it was given, and other replays have the same response.

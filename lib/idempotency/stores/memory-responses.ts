@@ -54,7 +54,7 @@ export class MemoryResponses implements ResponseStore {
     if (kept?.cacheKey !== cacheKey) return undefined;
     const { head, body } = kept;
     const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
-    return { ...(JSON.parse(head) as RecordedResponse), body: bytes };
+    return Object.assign(JSON.parse(head) as RecordedResponse, { body: bytes });
   }
 
   set(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
