@@ -197,7 +197,8 @@ export const formLeftAsText = (): Error =>
   );
 
 /** Returns the files of a form that multer has left: one, a list, or lists by their fields. */
-const filesOn = ({ file, files }: Incoming): unknown[] => [file ?? [], Object.values(files ?? {})].flat(2);
+const filesOn = ({ file, files }: Incoming): unknown[] =>
+  file || files ? [file ?? [], Object.values(files ?? {})].flat(2) : [];
 
 /** A name that multer makes by itself. Under one that the application has chosen, there may be another's file. */
 const OF_MULTER = /^[\da-f]{32}$/;
