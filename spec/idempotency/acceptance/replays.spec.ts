@@ -7,7 +7,7 @@ import compression from 'compression';
 import type { Request, RequestHandler, Response } from 'express';
 import fc from 'fast-check';
 import { Keyv } from 'keyv';
-import type { IdempotencyOptions } from '../../../lib';
+import { memoryLeases, type IdempotencyOptions, type RecordedResponse, type Store } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import { guarded, seen } from '../../support/guarded';
 import { closing, RawClient } from '../../support/raw-client';
@@ -15,9 +15,21 @@ import { visible, visibleReplay } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold of a replay: it is the original, byte for byte and line for line. */
 
+/** A store of the application's own. It returns bytes as its driver does (`node:sqlite`): a Uint8Array, no Buffer. */
+function ownStore(): Store {
+  const kept = new Map<string, RecordedResponse>();
+  const get = (_key: string, token: string): RecordedResponse | undefined => {
+    const found = kept.get(token);
+    return found && { ...found, body: new Uint8Array(found.body) as Buffer };
+  };
+  const set = (_key: string, token: string, response: RecordedResponse): void => void kept.set(token, response);
+  return { leases: memoryLeases(), responses: { get, set, delete: (_key, token) => void kept.delete(token) } };
+}
+
 const places: [where: string, before: RequestHandler[], options: IdempotencyOptions][] = [
   ['in the default store', [], {}],
   ['in a Keyv', [], { store: new Keyv() }],
+  ['in a store of the application', [], { store: ownStore() }],
   ['behind compression', [compression({ threshold: 100 })], {}],
 ];
 
